@@ -1,0 +1,157 @@
+package batch
+
+import "github.com/tidemarkdb/tidemark/sql/types"
+
+// Target is the number of rows that operators aim for in one batch.
+const Target = 2048
+
+// Batch is a set of row changes by column: row i was inserted Weights[i]
+// times (negative: removed). All columns have length N. Invariants: no weight
+// is zero; nil Weights means +1 for every row.
+//
+// A batch that is handed to someone is read-only from then on, for both
+// sides, and valid until the callee returns unless its contract says longer.
+type Batch struct {
+	N       int
+	Cols    []*Vector
+	Weights []int64
+}
+
+// New makes an empty batch with columns of the given types.
+func New(ts []types.Type, capacity int) *Batch {
+	b := &Batch{Cols: make([]*Vector, len(ts))}
+	for i, t := range ts {
+		b.Cols[i] = NewVector(t, capacity)
+	}
+	return b
+}
+
+// Weight gives the weight of row i.
+func (b *Batch) Weight(i int) int64 {
+	if b.Weights == nil {
+		return 1
+	}
+	return b.Weights[i]
+}
+
+// Types lists the column types.
+func (b *Batch) Types() []types.Type {
+	ts := make([]types.Type, len(b.Cols))
+	for i, c := range b.Cols {
+		ts[i] = c.Type
+	}
+	return ts
+}
+
+// AppendRow appends row i of src with weight w.
+func (b *Batch) AppendRow(src *Batch, i int, w int64) {
+	for c, v := range b.Cols {
+		v.AppendFrom(src.Cols[c], i)
+	}
+	b.EndRow(w)
+}
+
+// EndRow finishes a row whose values were appended to every column.
+func (b *Batch) EndRow(w int64) {
+	if w != 1 && b.Weights == nil {
+		b.Weights = make([]int64, b.N, max(cap(b.Cols), b.N+1))
+		for i := range b.Weights {
+			b.Weights[i] = 1
+		}
+	}
+	if b.Weights != nil {
+		b.Weights = append(b.Weights, w)
+	}
+	b.N++
+}
+
+// AppendBatch appends the selected rows of src (nil: all), weights included.
+func (b *Batch) AppendBatch(src *Batch, sel []int32) {
+	n := src.N
+	if sel != nil {
+		n = len(sel)
+	}
+	if src.Weights != nil || b.Weights != nil {
+		if b.Weights == nil {
+			b.Weights = make([]int64, b.N, b.N+n)
+			for i := range b.Weights {
+				b.Weights[i] = 1
+			}
+		}
+		for k := 0; k < n; k++ {
+			i := k
+			if sel != nil {
+				i = int(sel[k])
+			}
+			b.Weights = append(b.Weights, src.Weight(i))
+		}
+	}
+	for c, v := range b.Cols {
+		v.AppendVector(src.Cols[c], sel)
+	}
+	b.N += n
+}
+
+// Slice gives rows [lo, hi), sharing memory.
+func (b *Batch) Slice(lo, hi int) *Batch {
+	s := &Batch{N: hi - lo, Cols: make([]*Vector, len(b.Cols))}
+	for i, c := range b.Cols {
+		s.Cols[i] = c.Slice(lo, hi)
+	}
+	if b.Weights != nil {
+		s.Weights = b.Weights[lo:hi:hi]
+	}
+	return s
+}
+
+// Select gives a new batch of the selected rows.
+func (b *Batch) Select(sel []int32) *Batch {
+	s := New(b.Types(), len(sel))
+	s.AppendBatch(b, sel)
+	return s
+}
+
+// Project gives a batch of the named columns, sharing memory.
+func (b *Batch) Project(cols []int) *Batch {
+	s := &Batch{N: b.N, Weights: b.Weights, Cols: make([]*Vector, len(cols))}
+	for i, c := range cols {
+		s.Cols[i] = b.Cols[c]
+	}
+	return s
+}
+
+// Negate gives the batch with every weight negated, sharing columns.
+func (b *Batch) Negate() *Batch {
+	s := &Batch{N: b.N, Cols: b.Cols, Weights: make([]int64, b.N)}
+	for i := range s.Weights {
+		s.Weights[i] = -b.Weight(i)
+	}
+	return s
+}
+
+// Reset empties the batch and keeps its memory; it must own its vectors.
+func (b *Batch) Reset() {
+	for _, c := range b.Cols {
+		c.Reset(c.Type)
+	}
+	b.N, b.Weights = 0, nil
+}
+
+// InsertOnly says whether no weight is negative.
+func (b *Batch) InsertOnly() bool {
+	for _, w := range b.Weights {
+		if w < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// MemBytes gives the bytes of memory that the batch occupies.
+func (b *Batch) MemBytes() int {
+	n := 8 * cap(b.Weights)
+	for _, c := range b.Cols {
+		n += c.MemBytes()
+	}
+	return n
+}

@@ -1,0 +1,344 @@
+// Package batch holds the one currency of the engine: columns of typed values
+// and, with a weight for each row, changes to a relation. Input rows, deltas
+// between operators, query results and parameters are all a Batch.
+//
+// The layout of columns is Apache Arrow's in spirit (validity bitmap, flat
+// values, offsets into a byte buffer) with every integer-like type widened to
+// int64, so that there are four layouts and not twenty.
+package batch
+
+import (
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// Vector is one column: N values of one type. Only the slices of its type's
+// layout are used:
+//
+//	LayoutI64    I64
+//	LayoutF64    F64
+//	LayoutPair   I64 (first word) and J64 (second word)
+//	LayoutBytes  Off (N+1 offsets, ascending, Off[0] may be > 0) into Data
+//
+// A NULL's value slot exists and its content is unspecified (for LayoutBytes: empty).
+// A vector is owned by whoever made it; one that was handed on is read-only.
+// Views made with Slice share memory with their source.
+type Vector struct {
+	Type  types.Type
+	N     int
+	Valid Bitmap // bit 1: not NULL; nil: no NULL at all
+	I64   []int64
+	J64   []int64
+	F64   []float64
+	Off   []uint32
+	Data  []byte
+}
+
+// Bitmap is a packed bit set, least significant bit first.
+type Bitmap []uint64
+
+// NewBitmap makes a bitmap of n bits, all set or all clear.
+func NewBitmap(n int, set bool) Bitmap {
+	b := make(Bitmap, (n+63)/64)
+	if set {
+		for i := range b {
+			b[i] = ^uint64(0)
+		}
+	}
+	return b
+}
+
+// Get reads bit i.
+func (b Bitmap) Get(i int) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
+
+// Set sets bit i.
+func (b Bitmap) Set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
+
+// Clear clears bit i.
+func (b Bitmap) Clear(i int) { b[i>>6] &^= 1 << (uint(i) & 63) }
+
+// NewVector makes an empty vector with room for capacity values.
+func NewVector(t types.Type, capacity int) *Vector {
+	v := &Vector{Type: t}
+	switch t.Layout() {
+	case types.LayoutI64:
+		v.I64 = make([]int64, 0, capacity)
+	case types.LayoutF64:
+		v.F64 = make([]float64, 0, capacity)
+	case types.LayoutPair:
+		v.I64 = make([]int64, 0, capacity)
+		v.J64 = make([]int64, 0, capacity)
+	default:
+		v.Off = make([]uint32, 1, capacity+1)
+	}
+	return v
+}
+
+// Reset empties the vector and keeps its memory. The vector must own its slices.
+func (v *Vector) Reset(t types.Type) {
+	v.Type, v.N, v.Valid = t, 0, nil
+	v.I64, v.J64, v.F64, v.Data = v.I64[:0], v.J64[:0], v.F64[:0], v.Data[:0]
+	if t.Layout() == types.LayoutBytes {
+		v.Off = append(v.Off[:0], 0)
+	}
+}
+
+// Resize sets the length to n for layouts of fixed width, growing as needed,
+// with unspecified values and no NULLs: for kernels that fill by index.
+// LayoutBytes vectors are filled by appending instead.
+func (v *Vector) Resize(n int) {
+	v.N, v.Valid = n, nil
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.I64 = grow(v.I64, n)
+	case types.LayoutF64:
+		v.F64 = grow(v.F64, n)
+	case types.LayoutPair:
+		v.I64 = grow(v.I64, n)
+		v.J64 = grow(v.J64, n)
+	default:
+		panic("batch: Resize of a variable-length vector")
+	}
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]T, n, n+n/4)
+}
+
+// IsNull says whether value i is NULL.
+func (v *Vector) IsNull(i int) bool { return v.Valid != nil && !v.Valid.Get(i) }
+
+// SetNull makes value i NULL.
+func (v *Vector) SetNull(i int) {
+	if v.Valid == nil {
+		v.Valid = NewBitmap(max(v.N, i+1), true)
+	}
+	for len(v.Valid)*64 <= i {
+		v.Valid = append(v.Valid, ^uint64(0))
+	}
+	v.Valid.Clear(i)
+}
+
+// Bytes gives value i of a LayoutBytes vector; it aliases the vector's data.
+func (v *Vector) Bytes(i int) []byte { return v.Data[v.Off[i]:v.Off[i+1]:v.Off[i+1]] }
+
+// Datum gives value i; B aliases the vector's data.
+func (v *Vector) Datum(i int) types.Datum {
+	if v.IsNull(i) {
+		return types.NullDatum
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		return types.Datum{I: v.I64[i]}
+	case types.LayoutF64:
+		return types.Datum{F: v.F64[i]}
+	case types.LayoutPair:
+		return types.Datum{I: v.I64[i], J: v.J64[i]}
+	}
+	return types.Datum{B: v.Bytes(i)}
+}
+
+func (v *Vector) markAppended(null bool) {
+	i := v.N
+	v.N++
+	if v.Valid != nil {
+		if len(v.Valid)*64 <= i {
+			v.Valid = append(v.Valid, ^uint64(0))
+		} else {
+			v.Valid.Set(i)
+		}
+	}
+	if null {
+		v.SetNull(i)
+	}
+}
+
+// AppendNull appends NULL.
+func (v *Vector) AppendNull() {
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.I64 = append(v.I64, 0)
+	case types.LayoutF64:
+		v.F64 = append(v.F64, 0)
+	case types.LayoutPair:
+		v.I64, v.J64 = append(v.I64, 0), append(v.J64, 0)
+	default:
+		v.Off = append(v.Off, uint32(len(v.Data)))
+	}
+	v.markAppended(true)
+}
+
+// AppendInt appends to a LayoutI64 vector.
+func (v *Vector) AppendInt(x int64) {
+	v.I64 = append(v.I64, x)
+	v.markAppended(false)
+}
+
+// AppendFloat appends to a LayoutF64 vector.
+func (v *Vector) AppendFloat(x float64) {
+	v.F64 = append(v.F64, x)
+	v.markAppended(false)
+}
+
+// AppendPair appends to a LayoutPair vector.
+func (v *Vector) AppendPair(i, j int64) {
+	v.I64, v.J64 = append(v.I64, i), append(v.J64, j)
+	v.markAppended(false)
+}
+
+// AppendBytes appends a copy of b to a LayoutBytes vector.
+func (v *Vector) AppendBytes(b []byte) {
+	v.Data = append(v.Data, b...)
+	v.Off = append(v.Off, uint32(len(v.Data)))
+	v.markAppended(false)
+}
+
+// AppendString appends a copy of s to a LayoutBytes vector.
+func (v *Vector) AppendString(s string) {
+	v.Data = append(v.Data, s...)
+	v.Off = append(v.Off, uint32(len(v.Data)))
+	v.markAppended(false)
+}
+
+// AppendDatum appends d, which must be of the vector's type.
+func (v *Vector) AppendDatum(d types.Datum) {
+	if d.Null {
+		v.AppendNull()
+		return
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.AppendInt(d.I)
+	case types.LayoutF64:
+		v.AppendFloat(d.F)
+	case types.LayoutPair:
+		v.AppendPair(d.I, d.J)
+	default:
+		v.AppendBytes(d.B)
+	}
+}
+
+// AppendFrom appends value i of src, which must be of the same layout.
+func (v *Vector) AppendFrom(src *Vector, i int) {
+	if src.IsNull(i) {
+		v.AppendNull()
+		return
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.AppendInt(src.I64[i])
+	case types.LayoutF64:
+		v.AppendFloat(src.F64[i])
+	case types.LayoutPair:
+		v.AppendPair(src.I64[i], src.J64[i])
+	default:
+		v.AppendBytes(src.Bytes(i))
+	}
+}
+
+// AppendVector appends the selected values of src (nil: all), which must be of the same layout.
+func (v *Vector) AppendVector(src *Vector, sel []int32) {
+	if sel != nil || src.Valid != nil || v.Valid != nil {
+		if sel == nil {
+			for i := 0; i < src.N; i++ {
+				v.AppendFrom(src, i)
+			}
+			return
+		}
+		v.gather(src, sel)
+		return
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.I64 = append(v.I64, src.I64[:src.N]...)
+	case types.LayoutF64:
+		v.F64 = append(v.F64, src.F64[:src.N]...)
+	case types.LayoutPair:
+		v.I64 = append(v.I64, src.I64[:src.N]...)
+		v.J64 = append(v.J64, src.J64[:src.N]...)
+	default:
+		lo, base := src.Off[0], uint32(len(v.Data))
+		v.Data = append(v.Data, src.Data[lo:src.Off[src.N]]...)
+		for _, o := range src.Off[1 : src.N+1] {
+			v.Off = append(v.Off, base+o-lo)
+		}
+	}
+	v.N += src.N
+}
+
+func (v *Vector) gather(src *Vector, sel []int32) {
+	if src.Valid != nil || v.Valid != nil {
+		for _, i := range sel {
+			v.AppendFrom(src, int(i))
+		}
+		return
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		for _, i := range sel {
+			v.I64 = append(v.I64, src.I64[i])
+		}
+	case types.LayoutF64:
+		for _, i := range sel {
+			v.F64 = append(v.F64, src.F64[i])
+		}
+	case types.LayoutPair:
+		for _, i := range sel {
+			v.I64 = append(v.I64, src.I64[i])
+			v.J64 = append(v.J64, src.J64[i])
+		}
+	default:
+		for _, i := range sel {
+			v.Data = append(v.Data, src.Data[src.Off[i]:src.Off[i+1]]...)
+			v.Off = append(v.Off, uint32(len(v.Data)))
+		}
+	}
+	v.N += len(sel)
+}
+
+// Slice gives values [lo, hi) sharing memory where it can: only a validity
+// bitmap that does not start on a word is copied.
+func (v *Vector) Slice(lo, hi int) *Vector {
+	s := &Vector{Type: v.Type, N: hi - lo}
+	if v.Valid != nil {
+		if lo&63 == 0 {
+			s.Valid = v.Valid[lo>>6:]
+		} else {
+			s.Valid = NewBitmap(hi-lo, true)
+			for i := lo; i < hi; i++ {
+				if !v.Valid.Get(i) {
+					s.Valid.Clear(i - lo)
+				}
+			}
+		}
+		// A slice is read-only and may be appended to only by its maker, so capacity is capped.
+		s.Valid = s.Valid[: (hi-lo+63)/64 : (hi-lo+63)/64]
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		s.I64 = v.I64[lo:hi:hi]
+	case types.LayoutF64:
+		s.F64 = v.F64[lo:hi:hi]
+	case types.LayoutPair:
+		s.I64, s.J64 = v.I64[lo:hi:hi], v.J64[lo:hi:hi]
+	default:
+		s.Off, s.Data = v.Off[lo:hi+1:hi+1], v.Data
+	}
+	return s
+}
+
+// Constant makes a vector of n copies of d.
+func Constant(t types.Type, d types.Datum, n int) *Vector {
+	v := NewVector(t, n)
+	for i := 0; i < n; i++ {
+		v.AppendDatum(d)
+	}
+	return v
+}
+
+// MemBytes gives the bytes of memory that the vector's slices occupy.
+func (v *Vector) MemBytes() int {
+	return 8*(cap(v.I64)+cap(v.J64)+cap(v.F64)+len(v.Valid)) + 4*cap(v.Off) + cap(v.Data)
+}
