@@ -1,0 +1,95 @@
+// Package dataflow is the contract between operators and what runs them, and
+// the graph that runs one view (or one SELECT) for an epoch.
+//
+// An operator receives change batches on numbered ports and emits change
+// batches. Within an epoch the runner pushes every input batch, depth first,
+// and then ends the epoch operator by operator in topological order, so that
+// when EndEpoch of an operator is called all of its inputs for the epoch have
+// been pushed. One goroutine runs a graph; operators need no locks.
+package dataflow
+
+import (
+	"math"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// Watermark is a point in event time, microseconds since 1970 UTC, a whole number of milliseconds.
+// NoWatermark means that there is none yet, or none declared: nothing is late, nothing closes.
+type Watermark int64
+
+// NoWatermark is the absence of a watermark.
+const NoWatermark Watermark = math.MinInt64
+
+// Late says whether an event time (or window end) t is late or closed: t <= w.
+func (w Watermark) Late(t int64) bool { return w != NoWatermark && t <= int64(w) }
+
+// Emit takes an operator's output. The batch is valid until Emit returns; the receiver copies what it keeps.
+type Emit func(b *batch.Batch) error
+
+// Operator is one node of a running graph. It is used from one goroutine. Whatever must survive the epoch
+// lies in tables declared in its state space (package state/table); after EndEpoch it holds nothing else but caches of them.
+type Operator interface {
+	// Push takes a batch on a port. b is valid only during the call. Rows are judged late by ep.Before.
+	Push(ep *Epoch, port int, b *batch.Batch, out Emit) error
+	// EndEpoch is called once when all input of the epoch has been pushed, also in an epoch without input in which the
+	// watermark or the timestamp moved. State at or below ep.After is closed, emitted and removed. What is emitted comes in an order that data decides.
+	EndEpoch(ep *Epoch, out Emit) error
+}
+
+// Stateful is implemented by operators that have state, for tidemark.state_operators.
+type Stateful interface {
+	Operator
+	// Stats reports rows in state and counters since the operator was made.
+	Stats() Stats
+}
+
+// WatermarkMapper is implemented by an operator whose output watermark is not its input watermark
+// (time-range joins, reference 1.6). It must be monotone.
+type WatermarkMapper interface {
+	OutputWatermark(in Watermark) Watermark
+}
+
+// Stats are the figures of Spark's StateOperatorProgress that an operator knows; counters are totals, the engine takes differences.
+type Stats struct {
+	Name            string // "stateStoreSave", "sessionWindowStateStoreSaveExec", "dedupe", "symmetricHashJoin", ...: Spark's operator names
+	RowsTotal       int64
+	RowsUpdated     int64
+	RowsRemoved     int64
+	RowsDroppedLate int64
+	RowsNullEvent   int64 // rows dropped because their event time is NULL
+	MemoryUsedBytes int64
+}
+
+// Epoch is what an operator may know of the epoch that runs. It is the runner's and valid during the call.
+type Epoch struct {
+	N         uint64
+	Timestamp int64 // microseconds since 1970: now() inside views
+	// Before and After are this operator's input watermark before and after the epoch.
+	Before, After Watermark
+	// Final is set for a SELECT, where everything that an epoch would ever emit is emitted at its end: operators
+	// in append mode emit all groups as they stand, and no row is late.
+	Final bool
+	// Sink receives late rows and dead letters; never nil.
+	Sink Sink
+	// Operator is the stateful operator's id as Spark numbers them: 0 is nearest the root; -1 for a stateless one.
+	Operator int
+}
+
+// Sink takes what does not go on to the next operator. Batches are valid during the call.
+type Sink interface {
+	// Late records row i of b as late for the operator. windowStart and windowEnd are set where lateness is of a row and
+	// a window; window end NoTime otherwise.
+	Late(ep *Epoch, b *batch.Batch, i int, eventTime int64, windowStart, windowEnd int64)
+	// Dead records that row i of b failed with err. In a SELECT the error it returns aborts the statement; in a view it returns nil
+	// and the row is left out. A negative weight withdraws the letter.
+	Dead(ep *Epoch, b *batch.Batch, i int, err *sqlerr.Error) error
+}
+
+// NoTime stands for an absent time in Late.
+const NoTime int64 = math.MinInt64
+
+// InputTypes describes the columns of an operator's ports to a constructor.
+type InputTypes [][]types.Type
