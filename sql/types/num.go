@@ -382,7 +382,7 @@ func scanNum(s string) (n Num, ok, over bool) {
 		n.scale = int32(scale)
 		return n, scale <= maxDisplayScale, scale > maxDisplayScale
 	}
-	if scale > maxDisplayScale || digits-scale > maxIntDigits+digits {
+	if scale > maxDisplayScale || -scale > maxIntDigits {
 		return n, false, true
 	}
 	if scale < 0 {
