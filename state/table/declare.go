@@ -1,0 +1,211 @@
+package table
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// Open makes the space of a view over what a store has for it. It panics with *Failure when that cannot be read.
+func Open(b Backing) *Space {
+	s := &Space{backing: b, stored: map[int][]byte{}}
+	fail(b.Scan([]byte{spaceMeta}, []byte{spaceMeta + 1}, false, func(k, v []byte) bool {
+		if len(k) == 3 {
+			s.stored[int(binary.BigEndian.Uint16(k[1:]))] = append([]byte(nil), v...)
+		}
+		return true
+	}))
+	return s
+}
+
+// Ordered declares the next table of the space, or opens it again after a restart.
+func (s *Space) Ordered(d Decl) *Ordered {
+	inf, absent := s.declare(KindOrdered, d)
+	t := newOrdered(inf, dataKey(inf.ord))
+	t.absent, t.partial = max(absent, 0), absent > 0
+	s.tables = append(s.tables, t)
+	return t
+}
+
+// Hash declares the next table of the space, or opens it again after a restart.
+func (s *Space) Hash(d Decl) *Hash {
+	inf, absent := s.declare(KindHash, d)
+	t := newHash(inf, dataKey(inf.ord))
+	if absent > 0 {
+		t.setPartial(absent)
+	}
+	s.tables = append(s.tables, t)
+	return t
+}
+
+// Windows declares the next table of the space, or opens it again after a restart.
+func (s *Space) Windows(d Decl) *Windows {
+	inf, known := s.declare(KindWindows, d)
+	w := newWindows(inf)
+	if known >= 0 && s.backing != nil {
+		w.reopen()
+	}
+	s.tables = append(s.tables, w)
+	return w
+}
+
+// Verify is called when all tables are declared. It gives the error of a
+// space whose declarations are not those that the store has (55000), saying
+// what changed. The tables must then not be used.
+func (s *Space) Verify() error {
+	if s.mismatch != nil {
+		return s.mismatch
+	}
+	for ord, raw := range s.stored {
+		if ord >= len(s.tables) {
+			return changed("table %d, %s, is no longer declared", ord, describe(raw))
+		}
+	}
+	return nil
+}
+
+func changed(format string, args ...any) error {
+	return sqlerr.New(sqlerr.NotInPrerequisiteState, "operator state does not match the plan of the view").
+		WithDetail(format, args...).
+		WithHint("The view must be rebuilt from its inputs.")
+}
+
+// declare registers a table; it gives the number of entries stored for it, -1 for a new one.
+func (s *Space) declare(kind Kind, d Decl) (*tableInfo, int64) {
+	inf := &tableInfo{sp: s, ord: len(s.tables), kind: kind, decl: d}
+	if inf.ord > math.MaxUint16 {
+		panic(&Failure{fmt.Errorf("more than %d tables in one space", math.MaxUint16)})
+	}
+	raw, ok := s.stored[inf.ord]
+	if !ok {
+		if len(s.stored) > 0 && s.mismatch == nil {
+			s.mismatch = changed("table %d, %s, is new", inf.ord, describe(inf.encode(0)))
+		}
+		return inf, -1
+	}
+	count, diff := inf.compare(raw)
+	if diff != "" {
+		if s.mismatch == nil {
+			s.mismatch = changed("%s", diff)
+		}
+		return inf, -1
+	}
+	return inf, count
+}
+
+// storedDecl is a declaration as it is stored, in JSON behind the number of entries as a varint.
+type storedDecl struct {
+	Kind     string
+	Operator int
+	Name     string
+	Words    int      `json:",omitempty"`
+	IntKey   bool     `json:",omitempty"`
+	Key      []Column `json:",omitempty"`
+	Value    []Column `json:",omitempty"`
+}
+
+func (inf *tableInfo) encode(entries int64) []byte {
+	d := inf.decl
+	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Words, d.IntKey, d.Key, d.Value})
+	fail(err)
+	return append(binary.AppendVarint(nil, entries), js...)
+}
+
+func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
+	entries, n := binary.Varint(raw)
+	if n <= 0 || entries < 0 {
+		return 0, d, fmt.Errorf("declaration of a state table is malformed")
+	}
+	return entries, d, json.Unmarshal(raw[n:], &d)
+}
+
+func describe(raw []byte) string {
+	_, d, err := parseDecl(raw)
+	if err != nil {
+		return "an unreadable declaration"
+	}
+	return fmt.Sprintf("%q of operator %d", d.Name, d.Operator)
+}
+
+// compare gives the stored number of entries, or what differs.
+func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
+	entries, was, err := parseDecl(raw)
+	if err != nil {
+		return 0, err.Error()
+	}
+	d := inf.decl
+	where := fmt.Sprintf("table %d, %q of operator %d: ", inf.ord, d.Name, d.Operator)
+	switch {
+	case was.Name != d.Name || was.Operator != d.Operator:
+		return 0, fmt.Sprintf("%sit was %q of operator %d", where, was.Name, was.Operator)
+	case was.Kind != string(inf.kind):
+		return 0, fmt.Sprintf("%sthe kind of table was %q and is %q", where, was.Kind, string(inf.kind))
+	case was.Words != d.Words:
+		return 0, fmt.Sprintf("%sentries had %d words and have %d", where, was.Words, d.Words)
+	case was.IntKey != d.IntKey:
+		return 0, where + "the form of the key changed"
+	}
+	if s := compareColumns("key", was.Key, d.Key); s != "" {
+		return 0, where + s
+	}
+	if s := compareColumns("value", was.Value, d.Value); s != "" {
+		return 0, where + s
+	}
+	return entries, ""
+}
+
+func compareColumns(what string, was, is []Column) string {
+	if len(was) != len(is) {
+		return fmt.Sprintf("it had %d %s columns and has %d", len(was), what, len(is))
+	}
+	for i := range was {
+		if was[i].Name != is[i].Name {
+			return fmt.Sprintf("%s column %d was %q and is %q", what, i+1, was[i].Name, is[i].Name)
+		}
+		if !sameStored(was[i].Type, is[i].Type) {
+			return fmt.Sprintf("the type of %s column %q changed", what, is[i].Name)
+		}
+	}
+	return ""
+}
+
+// sameStored says whether values of both types are stored alike: the modifier does not matter.
+func sameStored(a, b types.Type) bool { return a.Same(b) }
+
+func dataKey(ord int) []byte { return binary.BigEndian.AppendUint16([]byte{spaceData}, uint16(ord)) }
+
+func metaKey(ord int) []byte { return binary.BigEndian.AppendUint16([]byte{spaceMeta}, uint16(ord)) }
+
+func appendEnd(dst []byte, end int64) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(end)^1<<63)
+}
+
+func (w *Windows) windowPrefix(end int64) []byte { return appendEnd(dataKey(w.inf.ord), end) }
+
+func (w *Windows) windowMeta(end int64) []byte { return appendEnd(metaKey(w.inf.ord), end) }
+
+// reopen finds the open windows on disk.
+func (w *Windows) reopen() {
+	prefix := metaKey(w.inf.ord)
+	var err error
+	fail(w.inf.sp.backing.Scan(append(metaKey(w.inf.ord), 0), PrefixEnd(prefix), false, func(k, v []byte) bool {
+		start, n := binary.Varint(v)
+		count, m := binary.Varint(v[max(n, 0):])
+		if len(k) != len(prefix)+8 || n <= 0 || m <= 0 || count < 0 {
+			err = fmt.Errorf("record of a window is malformed: %x = %x", k, v)
+			return false
+		}
+		end := int64(binary.BigEndian.Uint64(k[len(prefix):]) ^ 1<<63)
+		x := &window{start: start, end: end, onDisk: true, h: newHash(w.inf, w.windowPrefix(end))}
+		if count > 0 {
+			x.h.setPartial(count)
+		}
+		w.enter(x)
+		return true
+	}))
+	fail(err)
+}

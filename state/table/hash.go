@@ -1,0 +1,435 @@
+package table
+
+import (
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Hash is an open-addressing hash table. An entry has a key, Decl.Words inline
+// int64 words, and optionally a blob. Entries are addressed by slot, which
+// stays the same until the entry is removed or until Freeze or Evict between
+// epochs; so slots are never kept across epochs.
+//
+// The index is an array of (tag, slot) pairs in which an entry's home is given
+// by the leading bits of its 32-bit tag. So the index is nearly in hash order,
+// growing it is one sequential pass, and a hash prefix, the unit in which
+// entries are read from disk, is a stretch of it. Keys, words and flags lie in
+// flat arrays by slot, without pointers for the garbage collector to follow.
+type Hash struct {
+	inf    *tableInfo
+	prefix []byte // of the keys on disk, within the space
+	w      int
+	intKey bool
+
+	idx   []uint64 // tag<<32 | slot+1; 0: empty
+	shift uint     // home of a tag is tag>>shift
+	used  int      // index entries in use: live entries and tombs
+	limit int      // used at which the index grows
+
+	ints  []int64  // IntKey: key by slot
+	krefs []uint64 // else: offset<<keyLenBits | length, into arena
+	arena []byte
+	waste int // bytes of arena that belong to removed entries
+
+	words     []int64
+	flags     []uint8
+	blobs     [][]byte // nil until the first SetBlob
+	blobBytes int64
+
+	free  []int32 // slots to use again
+	added []int32 // all slots with flagAdded, and perhaps some that were removed since
+	tombs int     // entries that are only there to hide what is on disk
+	dirty int     // entries with flagDirty
+
+	disk diskState
+}
+
+// Flags of an entry, of Hash and of Ordered.
+const (
+	flagDirty  uint8 = 1 << iota // changed since the last Freeze
+	flagAdded                    // created since the last ClearAdded
+	flagOnDisk                   // on disk, or in a run that is being written
+	flagTomb                     // removed; kept because flagOnDisk
+	flagFrozen                   // in a run that is being written
+	flagHot                      // changed between the last two Freezes
+	flagFree                     // the slot is not in use
+)
+
+const (
+	keyLenBits = 24
+	maxKeyLen  = 1<<keyLenBits - 1
+	minIndex   = 16
+)
+
+func newHash(inf *tableInfo, prefix []byte) *Hash {
+	t := &Hash{inf: inf, prefix: prefix, w: inf.decl.Words, intKey: inf.decl.IntKey}
+	t.setIndex(minIndex)
+	return t
+}
+
+// HashBytes is the hash of a bytes key. It decides where entries lie on disk,
+// so it is part of the storage format.
+func HashBytes(b []byte) uint64 { return xxhash.Sum64(b) }
+
+// hashInt is the hash of an int key, part of the storage format too.
+func hashInt(k int64) uint64 {
+	hi, lo := bits.Mul64(uint64(k)^0x2d358dccaa6c78a5, 0x9e3779b97f4a7c15)
+	return hi ^ lo
+}
+
+func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
+
+func (t *Hash) setIndex(n int) {
+	t.idx = make([]uint64, n)
+	t.shift = uint(32 - bits.TrailingZeros(uint(n)))
+	t.limit = n / 8 * 5
+}
+
+func (t *Hash) grow() {
+	old := t.idx
+	t.setIndex(2 * len(old))
+	mask := uint32(len(t.idx) - 1)
+	for _, e := range old {
+		if e == 0 {
+			continue
+		}
+		i := uint32(e>>32) >> t.shift
+		for t.idx[i&mask] != 0 {
+			i++
+		}
+		t.idx[i&mask] = e
+	}
+}
+
+// newSlot takes a slot with zero words and no flags.
+func (t *Hash) newSlot() int32 {
+	if n := len(t.free); n > 0 {
+		s := t.free[n-1]
+		t.free = t.free[:n-1]
+		clear(t.words[int(s)*t.w : (int(s)+1)*t.w])
+		t.flags[s] = 0
+		if !t.intKey {
+			t.krefs[s] = 0
+		}
+		return s
+	}
+	s := len(t.flags)
+	t.flags = append(t.flags, 0)
+	t.words = extend(t.words, t.w)
+	if t.intKey {
+		t.ints = append(t.ints, 0)
+	} else {
+		t.krefs = append(t.krefs, 0)
+	}
+	if t.blobs != nil {
+		t.blobs = append(t.blobs, nil)
+	}
+	return int32(s)
+}
+
+// extend appends n zeros.
+func extend(s []int64, n int) []int64 {
+	l := len(s)
+	if l+n > cap(s) {
+		c := max(64, 2*cap(s))
+		if c > 1<<20 {
+			c = cap(s) + cap(s)/2
+		}
+		s = append(make([]int64, 0, max(c, l+n)), s...)
+	}
+	s = s[:l+n]
+	clear(s[l:])
+	return s
+}
+
+// insert enters slot under tag, whose key is known to be absent.
+func (t *Hash) insert(tag uint32, slot int32) {
+	if t.used >= t.limit {
+		t.grow()
+	}
+	t.used++
+	mask := uint32(len(t.idx) - 1)
+	i := tag >> t.shift
+	for t.idx[i&mask] != 0 {
+		i++
+	}
+	t.idx[i&mask] = uint64(tag)<<32 | uint64(uint32(slot)+1)
+}
+
+// create marks a slot as new and dirty.
+func (t *Hash) create(s int32) {
+	t.flags[s] = t.flags[s]&^flagTomb | flagDirty | flagAdded
+	t.dirty++
+	if len(t.added) > 2*len(t.flags)+1024 {
+		t.packAdded()
+	}
+	t.added = append(t.added, s)
+}
+
+// packAdded drops from the list what was removed since: where nobody calls
+// ClearAdded it would grow with every entry that ever was.
+func (t *Hash) packAdded() {
+	t.added = t.added[:0]
+	for s, f := range t.flags {
+		if f&flagAdded != 0 {
+			t.added = append(t.added, int32(s))
+		}
+	}
+}
+
+// revive turns a tomb into a new entry.
+func (t *Hash) revive(s int32) {
+	t.tombs--
+	clear(t.words[int(s)*t.w : (int(s)+1)*t.w])
+	if t.flags[s]&flagDirty != 0 {
+		t.dirty--
+	}
+	t.create(s)
+}
+
+// FindOrAddInts finds the slots of int keys and adds those that are missing,
+// with zero words: slots[k] is that of keys[k] for every k in sel (nil: every
+// row). slots is as long as keys; what sel leaves out is not touched.
+func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
+	if t.disk.partial {
+		t.fetchInts(keys, sel)
+	}
+	if sel != nil {
+		for _, k := range sel {
+			slots[k] = t.findOrAddInt(keys[k])
+		}
+		return
+	}
+	slots = slots[:len(keys)]
+	idx, shift, ints, tombs := t.idx, t.shift, t.ints, t.tombs != 0
+	mask := uint32(len(idx) - 1)
+next:
+	for k, key := range keys {
+		tag := tagInt(key)
+		for i := tag >> shift; ; i++ {
+			e := idx[i&mask]
+			if uint32(e>>32) == tag && e != 0 {
+				if s := uint32(e) - 1; ints[s] == key && (!tombs || t.flags[s]&flagTomb == 0) {
+					slots[k] = int32(s)
+					continue next
+				}
+			} else if e != 0 {
+				continue
+			}
+			// New, a tomb, or a shared tag.
+			slots[k] = t.findOrAddInt(key)
+			idx, shift, ints, tombs = t.idx, t.shift, t.ints, t.tombs != 0
+			mask = uint32(len(idx) - 1)
+			continue next
+		}
+	}
+}
+
+func (t *Hash) findOrAddInt(key int64) int32 {
+	tag := tagInt(key)
+	s := t.lookupInt(key, tag)
+	if s < 0 {
+		s = t.newSlot()
+		t.ints[s] = key
+		t.insert(tag, s)
+		t.create(s)
+	} else if t.flags[s]&flagTomb != 0 {
+		t.revive(s)
+	}
+	return s
+}
+
+// lookupInt finds an entry in memory, tombs included.
+func (t *Hash) lookupInt(key int64, tag uint32) int32 {
+	mask := uint32(len(t.idx) - 1)
+	for i := tag >> t.shift; ; i++ {
+		e := t.idx[i&mask]
+		if e == 0 {
+			return -1
+		}
+		if uint32(e>>32) == tag {
+			if s := int32(uint32(e) - 1); t.ints[s] == key {
+				return s
+			}
+		}
+	}
+}
+
+// FindInt finds the slot of an int key, -1 if there is none.
+func (t *Hash) FindInt(key int64) int32 {
+	tag := tagInt(key)
+	s := t.lookupInt(key, tag)
+	if s < 0 && t.disk.partial {
+		s = t.fetchOneInt(key, tag)
+	}
+	if s >= 0 && t.flags[s]&flagTomb != 0 {
+		return -1
+	}
+	return s
+}
+
+// Added says whether the entry was created since the last ClearAdded.
+func (t *Hash) Added(slot int32) bool { return t.flags[slot]&flagAdded != 0 }
+
+// ClearAdded forgets what was added so far.
+func (t *Hash) ClearAdded() {
+	for _, s := range t.added {
+		t.flags[s] &^= flagAdded
+	}
+	t.added = t.added[:0]
+}
+
+// Words gives the entry's inline words, writable, valid until the next
+// FindOrAdd or Find. Call MarkDirty after a change.
+func (t *Hash) Words(slot int32) []int64 {
+	lo := int(slot) * t.w
+	return t.words[lo : lo+t.w : lo+t.w]
+}
+
+// WordsAll gives the words of all entries: those of slot s are [s*W, (s+1)*W).
+// Valid until the next FindOrAdd or Find.
+func (t *Hash) WordsAll() []int64 { return t.words }
+
+// KeyInt gives the key of an entry of an IntKey table.
+func (t *Hash) KeyInt(slot int32) int64 { return t.ints[slot] }
+
+// Blob gives the entry's blob, nil if it has none; valid until it is set again.
+func (t *Hash) Blob(slot int32) []byte {
+	if t.blobs == nil {
+		return nil
+	}
+	return t.blobs[slot]
+}
+
+// SetBlob sets the entry's blob to a copy of b (nil: none) and marks it dirty.
+func (t *Hash) SetBlob(slot int32, b []byte) {
+	t.putBlob(slot, b)
+	t.markDirty(slot)
+}
+
+func (t *Hash) putBlob(slot int32, b []byte) {
+	if t.blobs == nil {
+		if b == nil {
+			return
+		}
+		t.blobs = make([][]byte, len(t.flags), cap(t.flags))
+	}
+	old := t.blobs[slot]
+	if b == nil {
+		t.blobs[slot] = nil
+		t.blobBytes -= int64(cap(old))
+		return
+	}
+	// A blob that grows little by little is copied a logarithmic number of times.
+	if old == nil || cap(old) < len(b) || cap(old) > 4*len(b)+64 {
+		size := len(b)
+		if old != nil && cap(old) < len(b) {
+			size += len(b) / 4
+		}
+		old2 := make([]byte, 0, size)
+		t.blobBytes += int64(cap(old2) - cap(old))
+		old = old2
+	}
+	t.blobs[slot] = append(old[:0], b...)
+}
+
+func (t *Hash) markDirty(s int32) {
+	if t.flags[s]&flagDirty == 0 {
+		t.flags[s] |= flagDirty
+		t.dirty++
+	}
+}
+
+// MarkDirty says that the words of these entries changed. FindOrAdd does it
+// for the entries that it adds, and SetBlob for its own.
+func (t *Hash) MarkDirty(slots []int32) {
+	flags, n := t.flags, 0
+	for _, s := range slots {
+		f := flags[s]
+		n += int(^f & flagDirty)
+		flags[s] = f | flagDirty
+	}
+	t.dirty += n
+}
+
+// Remove removes an entry; its slot may be used for the next one that is added.
+func (t *Hash) Remove(slot int32) {
+	f := t.flags[slot]
+	if f&(flagTomb|flagFree) != 0 {
+		return
+	}
+	t.flags[slot] &^= flagAdded
+	if t.blobs != nil {
+		t.putBlob(slot, nil)
+	}
+	if f&flagOnDisk != 0 {
+		t.markDirty(slot)
+		t.flags[slot] |= flagTomb
+		t.tombs++
+		return
+	}
+	if f&flagDirty != 0 {
+		t.dirty--
+	}
+	t.unlink(slot)
+}
+
+// unlink takes an entry out of the index and frees its slot.
+func (t *Hash) unlink(slot int32) {
+	tag := t.tagOf(slot)
+	mask := uint32(len(t.idx) - 1)
+	i := tag >> t.shift & mask
+	for uint32(t.idx[i]) != uint32(slot)+1 {
+		i = (i + 1) & mask
+	}
+	// Close the gap, so that searches that end at an empty place stay right.
+	for j := i; ; {
+		j = (j + 1) & mask
+		e := t.idx[j]
+		if e == 0 {
+			break
+		}
+		home := uint32(e>>32) >> t.shift
+		if (j-home)&mask >= (j-i)&mask {
+			t.idx[i] = e
+			i = j
+		}
+	}
+	t.idx[i] = 0
+	t.used--
+	if !t.intKey {
+		t.waste += int(t.krefs[slot] & maxKeyLen)
+	}
+	t.flags[slot] = flagFree
+	t.free = append(t.free, slot)
+}
+
+func (t *Hash) tagOf(slot int32) uint32 {
+	if t.intKey {
+		return tagInt(t.ints[slot])
+	}
+	return uint32(HashBytes(t.Key(slot)) >> 32)
+}
+
+// Each calls f for every entry, on disk or in memory, in the order of slots,
+// until it returns false. f may change words and blobs and remove the entry it
+// was given, and add nothing.
+func (t *Hash) Each(f func(slot int32) bool) {
+	t.fetchAll()
+	for s := range t.flags {
+		if t.flags[s]&(flagTomb|flagFree) == 0 && !f(int32(s)) {
+			return
+		}
+	}
+}
+
+// Len gives the number of entries, those only on disk included.
+func (t *Hash) Len() int64 { return int64(t.used-t.tombs) + t.disk.absent }
+
+// MemBytes gives the memory that the table occupies, about.
+func (t *Hash) MemBytes() int64 {
+	n := 8*cap(t.idx) + 8*cap(t.ints) + 8*cap(t.krefs) + cap(t.arena) + 8*cap(t.words) + cap(t.flags) +
+		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added)
+	return int64(n) + t.blobBytes
+}

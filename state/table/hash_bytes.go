@@ -1,0 +1,124 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// FindOrAddBytes finds the slots of bytes keys and adds those that are missing,
+// with zero words. Key k is data[off[k]:off[k+1]] and hashes[k] is its
+// HashBytes; slots[k] receives its slot.
+func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
+	if t.disk.partial {
+		t.fetchBytes(hashes, off, data)
+	}
+	idx, shift, mask := t.idx, t.shift, uint32(len(t.idx)-1)
+	slots = slots[:len(hashes)]
+next:
+	for k, h := range hashes {
+		key := data[off[k]:off[k+1]]
+		tag := uint32(h >> 32)
+		for i := tag >> shift; ; i++ {
+			e := idx[i&mask]
+			if e == 0 {
+				break
+			}
+			if uint32(e>>32) != tag {
+				continue
+			}
+			s := uint32(e) - 1
+			r := t.krefs[s]
+			o := r >> keyLenBits
+			if !bytes.Equal(t.arena[o:o+r&maxKeyLen], key) {
+				continue
+			}
+			if t.flags[s]&flagTomb != 0 {
+				t.revive(int32(s))
+			}
+			slots[k] = int32(s)
+			continue next
+		}
+		slots[k] = t.addBytes(key, tag)
+		idx, shift, mask = t.idx, t.shift, uint32(len(t.idx)-1)
+	}
+}
+
+// addBytes adds an entry whose key is known to be absent.
+func (t *Hash) addBytes(key []byte, tag uint32) int32 {
+	s := t.placeBytes(key, tag)
+	t.create(s)
+	return s
+}
+
+func (t *Hash) placeBytes(key []byte, tag uint32) int32 {
+	s := t.newSlot()
+	t.krefs[s] = t.store(key)
+	t.insert(tag, s)
+	return s
+}
+
+// store copies a key into the arena.
+func (t *Hash) store(key []byte) uint64 {
+	if len(key) > maxKeyLen {
+		panic(&Failure{fmt.Errorf("key of %d bytes exceeds the limit of %d", len(key), maxKeyLen)})
+	}
+	if t.waste > len(t.arena)/2 && len(t.arena)+len(key) > cap(t.arena) {
+		t.packArena()
+	}
+	off := uint64(len(t.arena))
+	t.arena = append(t.arena, key...)
+	return off<<keyLenBits | uint64(len(key))
+}
+
+// packArena copies the keys that are in use to a new arena.
+func (t *Hash) packArena() {
+	old := t.arena
+	t.arena = make([]byte, 0, len(old)-t.waste+len(old)/4)
+	for s, r := range t.krefs {
+		if t.flags[s]&flagFree != 0 {
+			continue
+		}
+		n := r & maxKeyLen
+		o := r >> keyLenBits
+		t.krefs[s] = uint64(len(t.arena))<<keyLenBits | n
+		t.arena = append(t.arena, old[o:o+n]...)
+	}
+	t.waste = 0
+}
+
+// lookupBytes finds an entry in memory, tombs included.
+func (t *Hash) lookupBytes(key []byte, tag uint32) int32 {
+	mask := uint32(len(t.idx) - 1)
+	for i := tag >> t.shift; ; i++ {
+		e := t.idx[i&mask]
+		if e == 0 {
+			return -1
+		}
+		if uint32(e>>32) == tag {
+			if s := int32(uint32(e) - 1); bytes.Equal(t.Key(s), key) {
+				return s
+			}
+		}
+	}
+}
+
+// FindBytes finds the slot of a bytes key, -1 if there is none.
+func (t *Hash) FindBytes(key []byte) int32 {
+	tag := uint32(HashBytes(key) >> 32)
+	s := t.lookupBytes(key, tag)
+	if s < 0 && t.disk.partial {
+		s = t.fetchOneBytes(key, tag)
+	}
+	if s >= 0 && t.flags[s]&flagTomb != 0 {
+		return -1
+	}
+	return s
+}
+
+// Key gives the key of an entry of a table with bytes keys, valid until the next FindOrAdd or Find.
+func (t *Hash) Key(slot int32) []byte {
+	r := t.krefs[slot]
+	o := r >> keyLenBits
+	n := r & maxKeyLen
+	return t.arena[o : o+n : o+n]
+}

@@ -1,0 +1,285 @@
+package table
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// diskState says what of a Hash is only on disk.
+//
+// A partial table is cut by hash prefix into segments of some segmentEntries
+// entries. A segment that is complete in memory answers "none" itself.
+type diskState struct {
+	partial  bool
+	absent   int64 // entries that are only on disk
+	segBits  uint
+	complete []bool // by segment
+	missing  int    // segments that are not complete
+	misses   []miss // buffer
+	key      []byte // buffer
+}
+
+const (
+	segmentEntries = 2048
+	hashKeyBytes   = 2 // of the tag, in keys on disk
+)
+
+// miss is a key that is not in memory and may be on disk.
+type miss struct {
+	tag uint32
+	i   int32 // row of the batch
+	key int64 // IntKey
+}
+
+// setPartial says that absent entries are only on disk, in any segment.
+func (t *Hash) setPartial(absent int64) {
+	d := &t.disk
+	total := absent + int64(t.used)
+	n := uint(0)
+	if total > segmentEntries {
+		n = uint(bits.Len64(uint64(total / segmentEntries)))
+	}
+	d.segBits = min(n, 8*hashKeyBytes)
+	d.complete = make([]bool, 1<<d.segBits)
+	d.missing = len(d.complete)
+	d.absent = absent
+	d.partial = true
+}
+
+func (t *Hash) segment(tag uint32) uint32 {
+	return uint32(uint64(tag) >> (32 - t.disk.segBits))
+}
+
+// appendDiskKey appends the key on disk of an entry.
+func (t *Hash) appendDiskKey(dst []byte, tag uint32, intKey int64, key []byte) []byte {
+	dst = append(dst, t.prefix...)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(tag>>16))
+	if t.intKey {
+		return binary.BigEndian.AppendUint64(dst, uint64(intKey)^1<<63)
+	}
+	return append(dst, key...)
+}
+
+// fetchInts brings into memory those of the keys that are only on disk.
+func (t *Hash) fetchInts(keys []int64, sel []int32) {
+	d := &t.disk
+	d.misses = d.misses[:0]
+	look := func(k int32) {
+		tag := tagInt(keys[k])
+		if t.lookupInt(keys[k], tag) < 0 && !d.complete[t.segment(tag)] {
+			d.misses = append(d.misses, miss{tag: tag, i: k, key: keys[k]})
+		}
+	}
+	if sel != nil {
+		for _, k := range sel {
+			look(k)
+		}
+	} else {
+		for k := range keys {
+			look(int32(k))
+		}
+	}
+	t.resolve(nil, nil)
+}
+
+// fetchBytes brings into memory those of the keys that are only on disk.
+func (t *Hash) fetchBytes(hashes []uint64, off []uint32, data []byte) {
+	d := &t.disk
+	d.misses = d.misses[:0]
+	for k, h := range hashes {
+		tag := uint32(h >> 32)
+		if !d.complete[t.segment(tag)] && t.lookupBytes(data[off[k]:off[k+1]], tag) < 0 {
+			d.misses = append(d.misses, miss{tag: tag, i: int32(k)})
+		}
+	}
+	t.resolve(off, data)
+}
+
+func (t *Hash) fetchOneInt(key int64, tag uint32) int32 {
+	if t.disk.complete[t.segment(tag)] {
+		return -1
+	}
+	t.disk.misses = append(t.disk.misses[:0], miss{tag: tag, key: key})
+	t.resolve(nil, nil)
+	return t.lookupInt(key, tag)
+}
+
+func (t *Hash) fetchOneBytes(key []byte, tag uint32) int32 {
+	if t.disk.complete[t.segment(tag)] {
+		return -1
+	}
+	t.disk.misses = append(t.disk.misses[:0], miss{tag: tag})
+	t.resolve([]uint32{0, uint32(len(key))}, key)
+	return t.lookupBytes(key, tag)
+}
+
+// resolve answers the misses from disk: by whole segments while the space has
+// room, by keys in sorted order otherwise. Of bytes keys, miss i is data[off[i]:off[i+1]].
+func (t *Hash) resolve(off []uint32, data []byte) {
+	d := &t.disk
+	if d.absent == 0 {
+		d.partial, d.complete = false, nil
+		return
+	}
+	if len(d.misses) == 0 {
+		return
+	}
+	slices.SortFunc(d.misses, func(a, b miss) int { return cmp.Compare(a.tag, b.tag) })
+	perSegment := (d.absent/int64(d.missing) + 1) * t.entryBytes()
+	rest := d.misses[:0]
+	for _, m := range d.misses {
+		seg := t.segment(m.tag)
+		if d.partial && !d.complete[seg] {
+			if !t.inf.sp.hasRoom(perSegment) {
+				rest = append(rest, m)
+				continue
+			}
+			t.loadSegment(seg)
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	var buf []byte
+	ends := make([]int, 0, len(rest))
+	for _, m := range rest {
+		var k []byte
+		if !t.intKey {
+			k = data[off[m.i]:off[m.i+1]]
+		}
+		buf = t.appendDiskKey(buf, m.tag, m.key, k)
+		ends = append(ends, len(buf))
+	}
+	keys := make([][]byte, len(rest))
+	for i, lo := 0, 0; i < len(ends); lo, i = ends[i], i+1 {
+		keys[i] = buf[lo:ends[i]:ends[i]]
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	before := t.MemBytes()
+	fail(t.inf.sp.backing.GetMany(keys, func(i int, v []byte) { fail(t.enter(keys[i], v)) }))
+	t.inf.sp.loaded(t.MemBytes() - before)
+}
+
+// entryBytes estimates the memory of an entry.
+func (t *Hash) entryBytes() int64 { return int64(8*t.w + 40) }
+
+func (t *Hash) loadSegment(seg uint32) {
+	d := &t.disk
+	before := t.MemBytes()
+	shift := 8*hashKeyBytes - d.segBits
+	lo := binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(seg<<shift))
+	hi := PrefixEnd(t.prefix)
+	if next := (seg + 1) << shift; next < 1<<(8*hashKeyBytes) {
+		hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(next))
+	}
+	var err error
+	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
+		err = t.enter(k, v)
+		return err == nil
+	}))
+	fail(err)
+	d.complete[seg] = true
+	if d.missing--; d.missing == 0 || d.absent == 0 {
+		d.partial, d.complete = false, nil
+	}
+	t.inf.sp.loaded(t.MemBytes() - before)
+}
+
+// enter adds an entry as it is on disk, unless memory has it, or a tomb for it.
+func (t *Hash) enter(diskKey, val []byte) error {
+	if len(diskKey) < len(t.prefix)+hashKeyBytes {
+		return fmt.Errorf("state key %x is too short", diskKey)
+	}
+	k := diskKey[len(t.prefix)+hashKeyBytes:]
+	var s int32
+	if t.intKey {
+		if len(k) != 8 {
+			return fmt.Errorf("state key %x is not of an integer", diskKey)
+		}
+		key := int64(binary.BigEndian.Uint64(k) ^ 1<<63)
+		tag := tagInt(key)
+		if t.lookupInt(key, tag) >= 0 {
+			return nil
+		}
+		s = t.newSlot()
+		t.ints[s] = key
+		t.insert(tag, s)
+	} else {
+		tag := uint32(HashBytes(k) >> 32)
+		if t.lookupBytes(k, tag) >= 0 {
+			return nil
+		}
+		s = t.placeBytes(k, tag)
+	}
+	t.flags[s] = flagOnDisk
+	t.disk.absent--
+	blob, err := decodeWords(t.Words(s), val)
+	if err != nil {
+		return fmt.Errorf("state key %x: %w", diskKey, err)
+	}
+	if blob != nil {
+		t.putBlob(s, blob)
+	}
+	return nil
+}
+
+// fetchAll brings the whole table into memory.
+func (t *Hash) fetchAll() {
+	d := &t.disk
+	for seg := 0; d.partial && seg < len(d.complete); seg++ {
+		if !d.complete[seg] {
+			t.loadSegment(uint32(seg))
+		}
+	}
+}
+
+// load brings segments into memory until about max bytes were read; it says whether the table is complete.
+func (t *Hash) load(max int64) bool {
+	d := &t.disk
+	before := t.MemBytes()
+	for seg := 0; d.partial && seg < len(d.complete); seg++ {
+		if t.MemBytes()-before > max {
+			return false
+		}
+		if !d.complete[seg] {
+			t.loadSegment(uint32(seg))
+		}
+	}
+	return true
+}
+
+// Values of Hash entries (State: on disk) are the words as zigzag varints and,
+// if the entry has a blob, a byte 1 and the blob.
+
+func appendWords(dst []byte, words []int64, blob []byte) []byte {
+	for _, w := range words {
+		dst = binary.AppendVarint(dst, w)
+	}
+	if blob != nil {
+		dst = append(append(dst, 1), blob...)
+	}
+	return dst
+}
+
+// decodeWords fills words and gives the blob, nil if there is none; it aliases val.
+func decodeWords(words []int64, val []byte) (blob []byte, err error) {
+	for i := range words {
+		w, n := binary.Varint(val)
+		if n <= 0 {
+			return nil, fmt.Errorf("state value has %d words instead of %d", i, len(words))
+		}
+		words[i], val = w, val[n:]
+	}
+	if len(val) == 0 {
+		return nil, nil
+	}
+	if val[0] != 1 {
+		return nil, fmt.Errorf("state value has an unknown tail %d", val[0])
+	}
+	return val[1:], nil
+}

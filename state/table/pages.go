@@ -1,0 +1,307 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+)
+
+// pages is a B-tree of three levels whose leaves hold entries in one buffer
+// each, so that a million entries are some twenty thousand objects to the
+// garbage collector and a scan reads memory in order.
+type pages struct {
+	top   []*branch // never empty, and neither is a branch
+	bytes int64     // memory of leaves
+	n     int       // entries, tombs included
+}
+
+// branch is a run of leaves. seps[i] is at most the first key of leaves[i] and
+// greater than every key before it; seps[0] of the first branch is "".
+type branch struct {
+	seps   []string
+	leaves []*leaf
+}
+
+// leaf holds entries in key order. Their bytes lie in data in any order, with
+// garbage left by what was removed or replaced by something longer.
+type leaf struct {
+	ents    []cell
+	data    []byte
+	garbage int
+	touched bool // read or written since the last Evict looked
+}
+
+// cell locates one entry: its key and right behind it its value.
+type cell struct {
+	off        uint32
+	klen, vlen uint32
+	flags      uint8
+}
+
+const (
+	leafCells   = 64
+	leafBytes   = 32 << 10
+	branchWidth = 128
+	cellBytes   = 16
+	leafFixed   = 96
+)
+
+func newPages() *pages {
+	l := &leaf{}
+	return &pages{top: []*branch{{seps: []string{""}, leaves: []*leaf{l}}}, bytes: leafFixed}
+}
+
+func (l *leaf) key(i int) []byte {
+	c := &l.ents[i]
+	return l.data[c.off : c.off+c.klen : c.off+c.klen]
+}
+
+func (l *leaf) val(i int) []byte {
+	c := &l.ents[i]
+	lo := c.off + c.klen
+	return l.data[lo : lo+c.vlen : lo+c.vlen]
+}
+
+// pos is a place in the tree: entry i of leaf l of branch b.
+type pos struct{ b, l, i int }
+
+func (p *pages) leaf(q pos) *leaf { return p.top[q.b].leaves[q.l] }
+
+// seek finds the first entry with key >= k, or the end of the leaf where k belongs.
+func (p *pages) seek(k []byte) (q pos, found bool) {
+	lo, hi := 1, len(p.top)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if p.top[m].seps[0] <= string(k) {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	q.b = lo - 1
+	seps := p.top[q.b].seps
+	lo, hi = 1, len(seps)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if seps[m] <= string(k) {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	q.l = lo - 1
+	l := p.top[q.b].leaves[q.l]
+	// Keys often come in ascending order: try the end first.
+	if n := len(l.ents); n > 0 && bytes.Compare(l.key(n-1), k) < 0 {
+		q.i = n
+		return q, false
+	}
+	lo, hi = 0, len(l.ents)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if bytes.Compare(l.key(m), k) < 0 {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	q.i = lo
+	return q, lo < len(l.ents) && bytes.Equal(l.key(lo), k)
+}
+
+// insert puts a new entry at q, as seek gave it.
+func (p *pages) insert(q pos, k, v []byte, flags uint8) {
+	l := p.leaf(q)
+	l.touched = true
+	before := l.mem()
+	off := uint32(len(l.data))
+	l.data = append(append(l.data, k...), v...)
+	l.ents = slices.Insert(l.ents, q.i, cell{off, uint32(len(k)), uint32(len(v)), flags})
+	p.bytes += l.mem() - before
+	p.n++
+	if len(l.ents) > leafCells || len(l.data) > leafBytes && len(l.ents) > 1 {
+		p.split(q)
+	}
+}
+
+func (l *leaf) mem() int64 { return int64(leafFixed + cap(l.data) + cellBytes*cap(l.ents)) }
+
+// replace changes the value of entry q.
+func (p *pages) replace(q pos, v []byte) {
+	l := p.leaf(q)
+	l.touched = true
+	c := &l.ents[q.i]
+	if len(v) <= int(c.vlen) {
+		l.garbage += int(c.vlen) - len(v)
+		copy(l.data[c.off+c.klen:], v)
+		c.vlen = uint32(len(v))
+		return
+	}
+	before := l.mem()
+	l.garbage += int(c.klen + c.vlen)
+	off := uint32(len(l.data))
+	l.data = append(append(l.data, l.key(q.i)...), v...)
+	c.off, c.vlen = off, uint32(len(v))
+	if l.garbage > 512 && l.garbage > len(l.data)/2 {
+		l.pack()
+	}
+	p.bytes += l.mem() - before
+	if len(l.data)-l.garbage > leafBytes && len(l.ents) > 1 {
+		p.split(q)
+	}
+}
+
+// pack rewrites the leaf's bytes in key order, without garbage.
+func (l *leaf) pack() {
+	data := make([]byte, 0, len(l.data)-l.garbage+64)
+	for i := range l.ents {
+		c := &l.ents[i]
+		off := uint32(len(data))
+		data = append(data, l.data[c.off:c.off+c.klen+c.vlen]...)
+		c.off = off
+	}
+	l.data, l.garbage = data, 0
+}
+
+// split halves the leaf at q; of a leaf that grew at its end, only the last
+// entries go, so that ascending keys fill leaves.
+func (p *pages) split(q pos) {
+	l, b := p.leaf(q), p.top[q.b]
+	before := l.mem()
+	cut := len(l.ents) / 2
+	if q.i == len(l.ents)-1 && cut > 1 {
+		cut = len(l.ents) - 1
+	}
+	r := &leaf{ents: append(make([]cell, 0, leafCells+1), l.ents[cut:]...), data: l.data, touched: true}
+	r.pack2()
+	l.ents = l.ents[:cut]
+	if cut < leafCells {
+		l.ents = append(make([]cell, 0, leafCells+1), l.ents...)
+	}
+	l.pack2()
+	p.bytes += l.mem() + r.mem() - before
+	b.leaves = slices.Insert(b.leaves, q.l+1, r)
+	b.seps = slices.Insert(b.seps, q.l+1, string(r.key(0)))
+	if len(b.leaves) <= branchWidth {
+		return
+	}
+	h := len(b.leaves) / 2
+	if q.l+1 == len(b.leaves)-1 {
+		h = len(b.leaves) - 1
+	}
+	nb := &branch{
+		seps:   append(make([]string, 0, branchWidth+1), b.seps[h:]...),
+		leaves: append(make([]*leaf, 0, branchWidth+1), b.leaves[h:]...),
+	}
+	clear(b.leaves[h:])
+	b.seps, b.leaves = b.seps[:h], b.leaves[:h]
+	p.top = slices.Insert(p.top, q.b+1, nb)
+}
+
+// pack2 is pack for a leaf whose garbage is not counted, after a split.
+func (l *leaf) pack2() {
+	n := 0
+	for _, c := range l.ents {
+		n += int(c.klen + c.vlen)
+	}
+	l.garbage = len(l.data) - n
+	l.pack()
+}
+
+// remove takes entry q out.
+func (p *pages) remove(q pos) {
+	l := p.leaf(q)
+	l.touched = true
+	before := l.mem()
+	l.garbage += int(l.ents[q.i].klen + l.ents[q.i].vlen)
+	l.ents = slices.Delete(l.ents, q.i, q.i+1)
+	p.n--
+	if l.garbage > 512 && l.garbage > len(l.data)/2 {
+		l.pack()
+	}
+	p.bytes += l.mem() - before
+	p.shrink(q)
+}
+
+// shrink removes the leaf at q if it is empty, or joins it with the next one if both are small.
+func (p *pages) shrink(q pos) {
+	b := p.top[q.b]
+	l := b.leaves[q.l]
+	if len(l.ents) == 0 {
+		p.dropLeaf(q)
+		return
+	}
+	if len(l.ents) > leafCells/8 || q.l+1 >= len(b.leaves) {
+		return
+	}
+	r := b.leaves[q.l+1]
+	if len(l.ents)+len(r.ents) > leafCells/2 || len(l.data)+len(r.data) > leafBytes/2 {
+		return
+	}
+	before := l.mem()
+	base := uint32(len(l.data))
+	l.data = append(l.data, r.data...)
+	for _, c := range r.ents {
+		c.off += base
+		l.ents = append(l.ents, c)
+	}
+	l.garbage += r.garbage
+	l.touched = l.touched || r.touched
+	p.bytes += l.mem() - before
+	p.dropLeaf(pos{q.b, q.l + 1, 0})
+}
+
+func (p *pages) dropLeaf(q pos) {
+	b := p.top[q.b]
+	if len(b.leaves) == 1 && len(p.top) == 1 {
+		return
+	}
+	p.bytes -= b.leaves[q.l].mem()
+	b.leaves = slices.Delete(b.leaves, q.l, q.l+1)
+	b.seps = slices.Delete(b.seps, q.l, q.l+1)
+	if len(b.leaves) == 0 {
+		p.top = slices.Delete(p.top, q.b, q.b+1)
+	}
+	if first := p.top[0]; first.seps[0] != "" {
+		first.seps[0] = ""
+	}
+}
+
+// norm moves q, which may be at the end of a leaf, to the entry that follows; false at the end.
+func (p *pages) norm(q *pos) bool {
+	for q.i >= len(p.top[q.b].leaves[q.l].ents) {
+		q.i = 0
+		if q.l++; q.l == len(p.top[q.b].leaves) {
+			q.l = 0
+			if q.b++; q.b == len(p.top) {
+				*q = pos{len(p.top) - 1, len(p.top[len(p.top)-1].leaves) - 1, 0}
+				q.i = len(p.leaf(*q).ents)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// back moves q to the entry before it; false at the beginning.
+func (p *pages) back(q *pos) bool {
+	for q.i == 0 {
+		if q.l == 0 {
+			if q.b == 0 {
+				return false
+			}
+			q.b--
+			q.l = len(p.top[q.b].leaves)
+		}
+		q.l--
+		q.i = len(p.leaf(*q).ents)
+	}
+	q.i--
+	return true
+}
+
+// end is the place behind the last entry.
+func (p *pages) end() pos {
+	b := len(p.top) - 1
+	l := len(p.top[b].leaves) - 1
+	return pos{b, l, len(p.top[b].leaves[l].ents)}
+}

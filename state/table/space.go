@@ -1,0 +1,111 @@
+package table
+
+import (
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// Column is one column of a table's declared schema.
+type Column struct {
+	Name string
+	Type types.Type
+}
+
+// Decl declares a state table. Operator, Name and the order of declarations
+// identify it across restarts; the rest must then be unchanged.
+type Decl struct {
+	Operator   int      // plan-order number of the operator within the view
+	Name       string   // store name, Spark's where it has one: "default", "left-keyWithIndexToValue", ...
+	Key, Value []Column // declared schema, for SQL reading and the check at restart
+	Words      int      // Hash and Windows: number of int64 words inline in each entry
+	IntKey     bool     // Hash and Windows: the key is one int64 that is never NULL; otherwise key bytes
+}
+
+// Failure is the panic value of a table whose read from disk failed.
+type Failure struct{ Err error }
+
+// Error implements error.
+func (f *Failure) Error() string { return "read of operator state failed: " + f.Err.Error() }
+
+// Unwrap gives the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+func fail(err error) {
+	if err != nil {
+		panic(&Failure{err})
+	}
+}
+
+// Space is the set of state tables of one running view, or of one SELECT when
+// it is transient. One goroutine uses it at a time.
+type Space struct {
+	backing  Backing // nil: transient
+	tables   []member
+	inFlight []*Frozen // frozen and perhaps not written yet, in order
+	dropped  bool      // Drop was called and not yet frozen
+
+	budget int64 // bytes of memory, 0: no limit
+	mem    int64 // estimate of MemBytes since it was last computed
+
+	// What the store had when the space was opened.
+	stored   map[int][]byte // declarations by table
+	mismatch error          // first declaration that contradicts it
+}
+
+// member is what the space asks of each kind of table.
+type member interface {
+	info() *tableInfo
+	Len() int64
+	MemBytes() int64
+	dirtyEntries() int64
+	freeze(f *Frozen)                 // copies what changed and clears dirty marks
+	thaw()                            // what was frozen is on disk now
+	evict(hot bool, want int64) int64 // drops clean entries, gives bytes freed
+	load(max int64) bool              // reads what is missing, says whether all is there
+	each(f func(e *Entry) bool) bool  // false: f stopped it
+	clear()                           // empties the table, nothing is on disk any more
+}
+
+// Kind is the kind of a table.
+type Kind byte
+
+// The kinds of table. State: on disk.
+const (
+	KindOrdered Kind = 'o'
+	KindHash    Kind = 'h'
+	KindWindows Kind = 'w'
+)
+
+// tableInfo is the identity of a table within its space.
+type tableInfo struct {
+	sp   *Space
+	ord  int // declaration order
+	kind Kind
+	decl Decl
+
+	written int64 // number of entries + 1 in the record of the table that was frozen last; 0: none
+}
+
+// NewTransient makes a space that lives in memory only.
+func NewTransient() *Space { return &Space{} }
+
+// MemBytes gives the memory that all tables occupy, about.
+func (s *Space) MemBytes() int64 {
+	var n int64
+	for _, t := range s.tables {
+		n += t.MemBytes()
+	}
+	return n
+}
+
+// PrefixEnd gives the smallest key that is greater than every key with that
+// prefix; nil when there is none (all bytes 0xFF).
+func PrefixEnd(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] != 0xFF {
+			end := append(make([]byte, 0, i+1), prefix[:i+1]...)
+			end[i]++
+			return end
+		}
+	}
+	return nil
+}
