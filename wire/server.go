@@ -74,7 +74,6 @@ type Server struct {
 	secrets *secretStore
 
 	draining atomic.Bool
-	done     chan struct{} // closed when Shutdown begins
 	wg       sync.WaitGroup
 
 	mu        sync.Mutex
@@ -92,7 +91,7 @@ func New(engine session.Engine, opts Options, log zerolog.Logger) (*Server, erro
 	}
 	return &Server{
 		engine: engine, opts: opts.withDefaults(), log: log.With().Str("component", "wire").Logger(),
-		secrets: secrets, done: make(chan struct{}),
+		secrets:   secrets,
 		listeners: map[net.Listener]struct{}{}, sockets: map[*conn]struct{}{}, backends: map[uint32]*conn{},
 	}, nil
 }
@@ -221,9 +220,7 @@ func (s *Server) watch(stop <-chan struct{}) {
 // cancels them then. It returns when all connections are closed: nil, or ctx's error if statements had to be cancelled.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	if !s.draining.Swap(true) {
-		close(s.done)
-	}
+	s.draining.Store(true)
 	for ln := range s.listeners {
 		_ = ln.Close() // Serve reports what matters
 	}

@@ -27,7 +27,14 @@ type Params struct {
 	Notice func(*sqlerr.Error)
 	// ParameterStatus is called when a reported parameter (TimeZone, DateStyle, ...) gets a value.
 	ParameterStatus func(name, value string)
+	// Deallocate is called by DEALLOCATE and DISCARD for a statement prepared by the protocol's Parse message, whose
+	// names SQL shares: it forgets that statement (name "": all of them) and says whether there was one.
+	Deallocate func(name string) bool
 }
+
+// Failer is implemented by sessions that can be told that their transaction block has failed, by an error that the
+// engine did not see: a malformed parameter value, an unknown portal, a broken message. Fail does nothing outside a block.
+type Failer interface{ Fail() }
 
 // TxStatus is the transaction status that ReadyForQuery reports.
 type TxStatus byte
