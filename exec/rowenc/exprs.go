@@ -1,0 +1,150 @@
+package rowenc
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+var errCorrupt = errors.New("operator state is corrupt: truncated or malformed value")
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// Exprs is a list of compiled expressions over one input. It belongs to one operator.
+type Exprs struct {
+	Types []types.Type // of the values
+	cols  []int        // input column of a plain column reference, else -1
+	kern  []*kernel.Kernel
+	vecs  []*batch.Vector
+}
+
+// Compile compiles exprs over an input with columns of the types in.
+func Compile(exprs []plan.Expr, in []types.Type) (*Exprs, error) {
+	e := &Exprs{vecs: make([]*batch.Vector, len(exprs))}
+	for _, x := range exprs {
+		col, kern := -1, (*kernel.Kernel)(nil)
+		if c, ok := x.(*plan.Col); ok {
+			col = c.Index
+		} else {
+			k, err := kernel.Compile(x, in)
+			if err != nil {
+				return nil, err
+			}
+			kern = k
+		}
+		e.Types, e.cols, e.kern = append(e.Types, x.Type()), append(e.cols, col), append(e.kern, kern)
+	}
+	return e, nil
+}
+
+// Len is the number of expressions.
+func (e *Exprs) Len() int { return len(e.cols) }
+
+// Eval evaluates every expression for all rows of b. A row that fails goes to the sink's dead letters, once, and
+// is missing from the selection it gives; a nil selection means all rows. The vectors are valid until the next Eval. The
+// error is the sink's: the statement ends.
+func (e *Exprs) Eval(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch) ([]*batch.Vector, []int32, error) {
+	var failed []kernel.RowError
+	for i, c := range e.cols {
+		if c >= 0 {
+			e.vecs[i] = b.Cols[c]
+			continue
+		}
+		v, errs := e.kern[i].Eval(env, b, nil)
+		e.vecs[i], failed = v, append(failed, errs...)
+	}
+	sel, err := Bury(ep, b, nil, failed)
+	return e.vecs, sel, err
+}
+
+// Bury sends the rows of b that failed to the sink's dead letters, each once with its first error, and gives the rows of
+// sel (nil: all) without them; nil for all rows.
+func Bury(ep *dataflow.Epoch, b *batch.Batch, sel []int32, failed []kernel.RowError) ([]int32, error) {
+	if len(failed) == 0 {
+		return sel, nil
+	}
+	bad := make(map[int32]bool, len(failed))
+	for _, f := range failed {
+		row := int32(f.Row)
+		if bad[row] {
+			continue
+		}
+		bad[row] = true
+		if err := ep.Sink.Dead(ep, b, int(row), f.Err); err != nil {
+			return nil, err
+		}
+	}
+	good := make([]int32, 0, b.N)
+	if sel == nil {
+		for i := int32(0); i < int32(b.N); i++ {
+			if !bad[i] {
+				good = append(good, i)
+			}
+		}
+		return good, nil
+	}
+	for _, i := range sel {
+		if !bad[i] {
+			good = append(good, i)
+		}
+	}
+	return good, nil
+}
+
+// SortKeys is a compiled ORDER BY.
+type SortKeys struct {
+	*Exprs
+	keys []plan.SortKey
+}
+
+// CompileSort compiles sort keys over an input with columns of the types in.
+func CompileSort(keys []plan.SortKey, in []types.Type) (*SortKeys, error) {
+	xs := make([]plan.Expr, len(keys))
+	for i, k := range keys {
+		xs[i] = k.X
+	}
+	e, err := Compile(xs, in)
+	if err != nil {
+		return nil, err
+	}
+	return &SortKeys{Exprs: e, keys: keys}, nil
+}
+
+// Append appends the key of row i, given the vectors of Eval; bytes compare as ORDER BY asks.
+func (s *SortKeys) Append(dst []byte, vecs []*batch.Vector, i int) []byte {
+	for k, v := range vecs {
+		dst = types.AppendKey(dst, v.Type, v.Datum(i), s.keys[k].Desc, s.keys[k].NullsFirst)
+	}
+	return dst
+}
+
+// AppendKey appends the grouping key of row i: equal bytes for equal values, NULLs equal, ascending.
+func AppendKey(dst []byte, vecs []*batch.Vector, i int) []byte {
+	for _, v := range vecs {
+		dst = types.AppendKey(dst, v.Type, v.Datum(i), false, false)
+	}
+	return dst
+}
+
+// EachRow calls f for the selected rows (nil: all n) until it gives an error.
+func EachRow(n int, sel []int32, f func(i int) error) error {
+	if sel == nil {
+		for i := 0; i < n; i++ {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, i := range sel {
+		if err := f(int(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
