@@ -41,11 +41,11 @@ const (
 
 // Limits of PostgreSQL's numeric.
 const (
-	maxDisplayScale = 16383   // digits after the point that can be stored
-	maxIntDigits    = 131072  // digits before the point that can be stored
-	maxResultScale  = 1000    // digits after the point that a division or function chooses by itself
-	minSigDigits    = 16      // significant digits that a division or function aims for
-	numScaleInline  = 63      // scale field of byte 0 that says "in the next two bytes"
+	maxDisplayScale = 16383  // digits after the point that can be stored
+	maxIntDigits    = 131072 // digits before the point that can be stored
+	maxResultScale  = 1000   // digits after the point that a division or function chooses by itself
+	minSigDigits    = 16     // significant digits that a division or function aims for
+	numScaleInline  = 63     // scale field of byte 0 that says "in the next two bytes"
 	numBytesNaN     = 0<<2 | 2
 	numBytesInf     = 1<<2 | 2
 	numBytesNegInf  = 2<<2 | 2

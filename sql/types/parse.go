@@ -329,7 +329,7 @@ func hexDigit(c byte) (byte, bool) {
 	case isDigit(c):
 		return c - '0', true
 	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c|0x20 - 'a' + 10, true
+		return c | 0x20 - 'a' + 10, true
 	}
 	return 0, false
 }
