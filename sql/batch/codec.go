@@ -1,0 +1,362 @@
+package batch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// The binary form of a batch (State: on disk):
+//
+//	version 1 | flags 1 | uvarint rows | uvarint columns | [weights] | column...
+//	column:  kind 1 | elem 1 | varint mod | flags 1 | [validity] | values
+//	values:  LayoutI64 ints; LayoutF64 8 bytes each; LayoutPair ints ints;
+//	         LayoutBytes ints (the lengths), then the bytes
+//	ints:    width 1 | varint base | rows * width bytes, each value less base
+//
+// Numbers are little-endian. Width is 0, 1, 2, 4 or 8, of which 8 has no base
+// and 0, all values alike, is used up to maxConstant rows only: so the size of
+// a batch in memory is bounded by the size of its encoding.
+const (
+	codecVersion = 1
+	hasWeights   = 1
+	hasNulls     = 1
+	maxConstant  = 4096
+	maxColumns   = 1 << 14
+)
+
+var errCodec = errors.New("batch: truncated or malformed encoding")
+
+// Encode appends the binary form of b to dst. Decode reads it.
+func Encode(dst []byte, b *Batch) []byte {
+	flags := byte(0)
+	if b.Weights != nil {
+		flags |= hasWeights
+	}
+	dst = append(dst, codecVersion, flags)
+	dst = binary.AppendUvarint(dst, uint64(b.N))
+	dst = binary.AppendUvarint(dst, uint64(len(b.Cols)))
+	if b.Weights != nil {
+		dst = appendInts(dst, b.Weights[:b.N])
+	}
+	for _, v := range b.Cols {
+		dst = appendVector(dst, v)
+	}
+	return dst
+}
+
+func appendVector(dst []byte, v *Vector) []byte {
+	n := v.N
+	flags := byte(0)
+	if v.Valid != nil {
+		flags |= hasNulls
+	}
+	dst = append(dst, byte(v.Type.Kind), byte(v.Type.Elem))
+	dst = append(binary.AppendVarint(dst, int64(v.Type.Mod)), flags)
+	if v.Valid != nil {
+		for _, w := range v.Valid[:(n+63)/64] {
+			dst = binary.LittleEndian.AppendUint64(dst, w)
+		}
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		return appendInts(dst, v.I64[:n])
+	case types.LayoutF64:
+		return append(dst, wordBytes(v.F64[:n])...)
+	case types.LayoutPair:
+		return appendInts(appendInts(dst, v.I64[:n]), v.J64[:n])
+	}
+	if n == 0 {
+		return appendInts(dst, nil)
+	}
+	dst = appendLengths(dst, v.Off[:n+1])
+	return append(dst, v.Data[v.Off[0]:v.Off[n]]...)
+}
+
+// widthFor gives the width in bytes of values from 0 to span.
+func widthFor(span uint64, n int) int {
+	switch l := bits.Len64(span); {
+	case l == 0 && n <= maxConstant:
+		return 0
+	case l <= 8:
+		return 1
+	case l <= 16:
+		return 2
+	case l <= 32:
+		return 4
+	}
+	return 8
+}
+
+func appendInts(dst []byte, s []int64) []byte {
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, x := range s {
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	if len(s) == 0 {
+		lo, hi = 0, 0
+	}
+	w := widthFor(uint64(hi)-uint64(lo), len(s))
+	dst = append(dst, byte(w))
+	if w == 8 {
+		return append(dst, wordBytes(s)...)
+	}
+	dst = binary.AppendVarint(dst, lo)
+	dst, out := extendBytes(dst, len(s)*w)
+	switch w {
+	case 1:
+		for i, x := range s {
+			out[i] = byte(x - lo)
+		}
+	case 2:
+		for i, x := range s {
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(x-lo))
+		}
+	case 4:
+		for i, x := range s {
+			binary.LittleEndian.PutUint32(out[4*i:], uint32(x-lo))
+		}
+	}
+	return dst
+}
+
+func appendLengths(dst []byte, off []uint32) []byte {
+	var buf [Target]int64
+	n := len(off) - 1
+	lens := buf[:]
+	if n > len(buf) {
+		lens = make([]int64, n)
+	}
+	for i := range n {
+		lens[i] = int64(off[i+1] - off[i])
+	}
+	return appendInts(dst, lens[:n])
+}
+
+// extendBytes lengthens dst by n bytes of unspecified content and gives them.
+func extendBytes(dst []byte, n int) (all, tail []byte) {
+	l := len(dst)
+	if cap(dst)-l < n {
+		dst = append(make([]byte, 0, 2*l+n), dst...)
+	}
+	dst = dst[:l+n]
+	return dst, dst[l:]
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// wordBytes gives the little-endian bytes of 8-byte values, as a view of them where the machine allows.
+func wordBytes[T int64 | float64](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	view := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 8*len(s))
+	if littleEndian {
+		return view
+	}
+	out := make([]byte, 8*len(s))
+	for i := range s {
+		binary.LittleEndian.PutUint64(out[8*i:], binary.NativeEndian.Uint64(view[8*i:]))
+	}
+	return out
+}
+
+// words is the reverse of wordBytes; it copies.
+func words[T int64 | float64](b []byte) []T {
+	s := make([]T, len(b)/8)
+	if len(s) == 0 {
+		return s
+	}
+	view := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(b))
+	copy(view, b)
+	if !littleEndian {
+		for i := range s {
+			binary.NativeEndian.PutUint64(view[8*i:], binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	}
+	return s
+}
+
+// Decode reads a batch that Encode wrote and that makes up all of b. Bytes
+// columns alias b, which must not change while the batch is in use. An error
+// means that b is corrupt or of an unknown version; memory in proportion to
+// len(b) is allocated at most.
+func Decode(b []byte) (*Batch, error) {
+	if len(b) < 2 {
+		return nil, errCodec
+	}
+	if b[0] != codecVersion {
+		return nil, fmt.Errorf("batch: unknown version %d of the encoding", b[0])
+	}
+	r := reader{b: b[2:]}
+	n, cols := r.uvarint(math.MaxInt32), r.uvarint(maxColumns)
+	out := &Batch{N: n}
+	if b[1]&hasWeights != 0 {
+		out.Weights = r.ints(n)
+		for _, w := range out.Weights {
+			if w == 0 {
+				r.bad = true
+			}
+		}
+	}
+	if r.bad || cols > len(r.b) {
+		return nil, errCodec
+	}
+	out.Cols = make([]*Vector, cols)
+	for i := range out.Cols {
+		if out.Cols[i] = r.vector(n); r.bad {
+			return nil, errCodec
+		}
+	}
+	if len(r.b) > 0 {
+		return nil, errCodec
+	}
+	return out, nil
+}
+
+// reader takes an encoding apart; after a malformed part it is bad and gives zeros.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.bad = true
+		return nil
+	}
+	p := r.b[:n:n]
+	r.b = r.b[n:]
+	return p
+}
+
+func (r *reader) byte() byte {
+	if p := r.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+func (r *reader) uvarint(limit uint64) int {
+	x, k := binary.Uvarint(r.b)
+	if k <= 0 || x > limit {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[k:]
+	return int(x)
+}
+
+func (r *reader) varint() int64 {
+	x, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[k:]
+	return x
+}
+
+// packed reads the head of ints: width, base and the values' bytes.
+func (r *reader) packed(n int) (w int, base int64, p []byte) {
+	w = int(r.byte())
+	switch w {
+	case 0:
+		if n > maxConstant {
+			r.bad = true
+		}
+	case 1, 2, 4, 8:
+	default:
+		r.bad = true
+	}
+	if w != 8 {
+		base = r.varint()
+	}
+	p = r.take(n * w)
+	return w, base, p
+}
+
+func (r *reader) ints(n int) []int64 {
+	w, base, p := r.packed(n)
+	if r.bad {
+		return nil
+	}
+	if w == 8 {
+		return words[int64](p)
+	}
+	s := make([]int64, n)
+	switch w {
+	case 0:
+		if base != 0 {
+			for i := range s {
+				s[i] = base
+			}
+		}
+	case 1:
+		for i, x := range p[:len(s)] {
+			s[i] = base + int64(x)
+		}
+	case 2:
+		for i := range s {
+			s[i] = base + int64(binary.LittleEndian.Uint16(p[2*i:]))
+		}
+	case 4:
+		for i := range s {
+			s[i] = base + int64(binary.LittleEndian.Uint32(p[4*i:]))
+		}
+	}
+	return s
+}
+
+func (r *reader) vector(n int) *Vector {
+	v := &Vector{N: n}
+	v.Type.Kind, v.Type.Elem = types.Kind(r.byte()), types.Kind(r.byte())
+	v.Type.Mod = int32(r.varint())
+	if v.Type.Kind >= types.NumKinds || v.Type.Elem >= types.NumKinds {
+		r.bad = true
+	}
+	if r.byte()&hasNulls != 0 {
+		p := r.take((n + 63) / 64 * 8)
+		v.Valid = make(Bitmap, len(p)/8)
+		for i := range v.Valid {
+			v.Valid[i] = binary.LittleEndian.Uint64(p[8*i:])
+		}
+	}
+	if r.bad {
+		return nil
+	}
+	switch v.Type.Layout() {
+	case types.LayoutI64:
+		v.I64 = r.ints(n)
+	case types.LayoutF64:
+		v.F64 = words[float64](r.take(8 * n))
+	case types.LayoutPair:
+		v.I64, v.J64 = r.ints(n), r.ints(n)
+	default:
+		lens := r.ints(n)
+		if r.bad {
+			return nil
+		}
+		v.Off = make([]uint32, n+1)
+		total := int64(0)
+		for i, l := range lens {
+			if l < 0 || l > int64(len(r.b)) {
+				r.bad = true
+				return nil
+			}
+			total += l
+			v.Off[i+1] = uint32(total)
+		}
+		if total > math.MaxUint32 || total > int64(len(r.b)) {
+			r.bad = true
+			return nil
+		}
+		v.Data = r.take(int(total))
+	}
+	return v
+}
