@@ -36,6 +36,7 @@ type deferred struct {
 	left, right rowenc.Changes // keys in rows of what changed in this epoch; of the right side after the length of k in 4 bytes
 	key         []byte
 	rightChange []byte
+	wasEmpty    bool // the right side, before the epoch
 	stats       dataflow.Stats
 }
 
@@ -134,6 +135,9 @@ func (d *deferred) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 			return nil
 		}
 		d.rightChange = append(binary.BigEndian.AppendUint32(d.rightChange[:0], uint32(klen)), key...)
+		if d.right.Len() == 0 {
+			d.wasEmpty = d.rows[1].Len() == 0
+		}
 		d.right.Add(d.rightChange, w)
 		have, n := klen, w
 		if old, ok := d.rows[1].Get(key); ok {
@@ -225,13 +229,7 @@ func (d *deferred) concernsAll(joinKey []byte) bool {
 	if !d.simpleKey() || joinKey[0] != keyNotNull {
 		return true
 	}
-	// The side became empty, or has one key only, which may be the first.
-	same := true
-	d.rows[1].Scan(nil, nil, func(key, _ []byte) bool {
-		same = bytes.HasPrefix(key, joinKey)
-		return same
-	})
-	return same
+	return d.wasEmpty != (d.rows[1].Len() == 0)
 }
 
 // simpleKey says that the condition is one ordinary equality.
