@@ -1,0 +1,47 @@
+# Tidemark. `make help` lists the targets.
+
+BIN     := bin/tidemark
+PORT    ?= 7432
+TIMEOUT ?= 20m
+export CGO_ENABLED := 0
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.1
+
+.PHONY: help build run test race lint slt golden fuzz bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
+
+build: ## build the binary into bin/
+	go build -o $(BIN) ./cmd/tidemark
+
+run: build ## start a server with a live example on 127.0.0.1:7432
+	$(BIN) serve --listen 127.0.0.1:$(PORT) --data data --init examples/machine/machine.sql
+
+test: ## run every test; what needs psql or PostgreSQL says so where it is missing
+	go vet ./...
+	go test -timeout $(TIMEOUT) ./...
+
+race: ## the packages with concurrency, under the race detector
+	CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./exec/engine/... ./state/... ./checkpoint/... ./wire/...
+
+lint: ## formatting, vet, staticcheck, import directions
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w ."; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+slt: build ## the SQL suites over the wire, in all modes
+	$(BIN) sqllogictest --mode all sqllogictest/suites
+
+golden: ## rewrite golden files; read the diff
+	go test ./parser/... ./planner/... -rewrite
+
+FUZZTIME ?= 10s
+fuzz: ## run each fuzz target for FUZZTIME
+	@./.ci/fuzz $(FUZZTIME)
+
+bench: build ## measure the engine
+	$(BIN) bench
+
+clean: ## remove what was built, and the example's data directory
+	rm -rf bin data
