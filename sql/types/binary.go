@@ -132,6 +132,8 @@ const (
 	pgNumNaN    = 0xC000
 	pgNumInf    = 0xD000
 	pgNumNegInf = 0xF000
+
+	pgNumInfScale = 0x20 // what PostgreSQL sends as the scale of infinities
 )
 
 func parseBinaryNumeric(b []byte, mod int32) (Datum, error) {
@@ -338,6 +340,9 @@ func AppendBinary(dst []byte, t Type, d Datum) []byte {
 	case Float4:
 		return be.AppendUint32(dst, math.Float32bits(float32(d.F)))
 	case Float8:
+		if d.F != d.F {
+			return be.AppendUint64(dst, 0x7ff8<<48) // C's NaN
+		}
 		return be.AppendUint64(dst, math.Float64bits(d.F))
 	case Date:
 		switch d.I {
@@ -426,10 +431,10 @@ func appendBinaryNumeric(dst []byte, n Num) []byte {
 		head(0, 0, pgNumNaN, 0)
 		return dst
 	case n.form == numInf && n.neg:
-		head(0, 0, pgNumNegInf, 0)
+		head(0, 0, pgNumNegInf, pgNumInfScale)
 		return dst
 	case n.form == numInf:
-		head(0, 0, pgNumInf, 0)
+		head(0, 0, pgNumInf, pgNumInfScale)
 		return dst
 	case n.IsZero():
 		head(0, 0, 0, int(n.scale))

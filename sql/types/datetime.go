@@ -171,7 +171,7 @@ func LocalOffset(local int64, loc *time.Location) int64 {
 	if loc == nil || loc == time.UTC {
 		return 0
 	}
-	before, after := ZoneOffset(local-min(usecPerDay, local-math.MinInt64), loc), ZoneOffset(local+min(usecPerDay, math.MaxInt64-local), loc)
+	before, after := ZoneOffset(local-usecPerDay, loc), ZoneOffset(min(local, maxTimestamp-usecPerDay)+usecPerDay, loc)
 	if before == after {
 		return before
 	}

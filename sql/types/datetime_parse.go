@@ -227,7 +227,7 @@ func (p *dateParser) date(s string, seen int) (int, dateErr) {
 		if w == "" || !isDigit(w[0]) {
 			continue
 		}
-		got, e := p.number(w, seen|all)
+		got, e := p.byPosition(w, seen|all)
 		if e != dateOK {
 			return 0, e
 		}
@@ -236,21 +236,15 @@ func (p *dateParser) date(s string, seen int) (int, dateErr) {
 		}
 		all |= got
 	}
-	if (seen|all)&^(hasDOY|hasZone)&(hasDate|hasTime) != hasDate {
-		if (seen|all)&hasDate != hasDate || seen&hasTime == 0 {
-			return 0, dateBad
-		}
+	if (seen|all)&^(hasDOY|hasZone) != hasDate {
+		return 0, dateBad
 	}
 	return all, dateOK
 }
 
-// number decodes a bare number by what is still missing.
+// number decodes a bare number by its length and what is still missing.
 func (p *dateParser) number(s string, seen int) (int, dateErr) {
 	point := strings.IndexByte(s, '.')
-	top := len(s)
-	if point >= 0 {
-		top = point
-	}
 	if !p.allowDate {
 		return p.runTogether(s, seen|hasDate)
 	}
@@ -259,6 +253,15 @@ func (p *dateParser) number(s string, seen int) (int, dateErr) {
 		return p.date(s, seen)
 	case point > 2, point < 0 && len(s) >= 6 && (seen&hasDate == 0 || seen&hasTime == 0):
 		return p.runTogether(s, seen)
+	}
+	return p.byPosition(s, seen)
+}
+
+// byPosition decodes a number as the part of a date that comes next.
+func (p *dateParser) byPosition(s string, seen int) (int, dateErr) {
+	top := len(s)
+	if point := strings.IndexByte(s, '.'); point >= 0 {
+		top = point
 	}
 	val, err := strconv.Atoi(s[:top])
 	if err != nil || val > math.MaxInt32 {

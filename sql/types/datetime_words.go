@@ -147,8 +147,6 @@ func parseDateTime(typ, s string, env *Env) (p dateParser, err error) {
 	if ok && len(fields) > 0 {
 		if e = p.decode(fields); e == dateOK && p.special < 0 {
 			e = p.finish()
-		} else if e == dateOK && p.seen != hasReserved {
-			e = dateBad
 		}
 	}
 	if e != dateOK {

@@ -10,8 +10,8 @@ import (
 
 // intervalSum accumulates the parts of interval input with overflow checks.
 type intervalSum struct {
-	months, days, usec int64
-	over               bool
+	years, months, days, usec int64
+	over                      bool
 }
 
 func (v *intervalSum) add(dst *int64, val, scale int64) {
@@ -83,22 +83,24 @@ func (v *intervalSum) unit(unit int, val int64, frac float64) bool {
 		v.add(&v.months, val, 1)
 		v.fracDays(frac, 30)
 	case unitYear:
-		v.add(&v.months, val, 12)
+		v.add(&v.years, val, 1)
 		v.fracYears(frac, 1)
 	case unitDecade:
-		v.add(&v.months, val, 120)
+		v.add(&v.years, val, 10)
 		v.fracYears(frac, 10)
 	case unitCentury:
-		v.add(&v.months, val, 1200)
+		v.add(&v.years, val, 100)
 		v.fracYears(frac, 100)
 	case unitMillennium:
-		v.add(&v.months, val, 12000)
+		v.add(&v.years, val, 1000)
 		v.fracYears(frac, 1000)
 	default:
 		return false
 	}
 	return true
 }
+
+func isInt32(i int64) bool { return i == int64(int32(i)) }
 
 func parseInterval(s string, env *Env) (Datum, error) {
 	var buf [maxDateFields]dateField
@@ -116,10 +118,10 @@ func parseInterval(s string, env *Env) (Datum, error) {
 		return Datum{}, e.error("interval", s, "")
 	case e != dateOK || v.over:
 		return Datum{}, sqlerr.New(sqlerr.IntervalFieldOverflow, "interval field value out of range: \"%s\"", s)
-	case v.months != int64(int32(v.months)) || v.days != int64(int32(v.days)):
+	case !isInt32(v.years) || !isInt32(v.months) || !isInt32(v.days):
 		return Datum{}, sqlerr.New(sqlerr.IntervalFieldOverflow, "interval field value out of range: \"%s\"", s)
 	}
-	return IntervalDatum(int32(v.months), int32(v.days), v.usec), nil
+	return v.datum()
 }
 
 // decode reads the fields from the right, so that a unit is known before its number.
@@ -197,7 +199,7 @@ func (v *intervalSum) decode(fields []dateField, sqlStandard bool) dateErr {
 		return dateBad
 	}
 	if ago {
-		v.months, v.days, v.usec = -v.months, -v.days, -v.usec
+		v.years, v.months, v.days, v.usec = -v.years, -v.months, -v.days, -v.usec
 	}
 	return dateOK
 }

@@ -191,7 +191,7 @@ func parseFloat(s, typ string, bits int) (Datum, error) {
 		sign := t[:len(t)-len(body)]
 		switch lower := strings.ToLower(body); {
 		case len(sign) > 1:
-		case lower == "nan" && sign == "":
+		case lower == "nan":
 			return FloatDatum(math.NaN()), nil
 		case lower == "inf" || lower == "infinity":
 			return FloatDatum(math.Inf(1 - 2*boolInt(sign == "-"))), nil

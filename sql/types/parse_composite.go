@@ -108,9 +108,6 @@ func parseArray(t Type, s string, env *Env) (Datum, error) {
 	}
 	p.space()
 	if p.pos == len(s) || s[p.pos] != '{' {
-		if bounds != nil {
-			return Datum{}, p.malformed("Array value must start with \"{\" or dimension information.")
-		}
 		return Datum{}, p.malformed("Array value must start with \"{\" or dimension information.")
 	}
 	if err := p.braces(0); err != nil {
@@ -209,7 +206,7 @@ func (p *arrayParser) braces(depth int) error {
 			return p.malformed("Unexpected end of input.")
 		}
 		switch c := p.s[p.pos]; {
-		case c == '}' && n == 0:
+		case c == '}' && n == 0 && depth == 0:
 			p.pos++
 			return p.closeDim(depth, 0)
 		case c == '{':

@@ -217,7 +217,7 @@ func MakeInterval(years, months, weeks, days, hours, mins int, secs float64) (Da
 	if math.IsNaN(us) || math.Abs(us) >= 1<<63 {
 		return Datum{}, errInterval()
 	}
-	v := intervalSum{months: int64(years)*12 + int64(months), days: int64(weeks)*7 + int64(days)}
+	v := intervalSum{years: int64(years), months: int64(months), days: int64(weeks)*7 + int64(days)}
 	v.add(&v.usec, int64(hours), usecPerHour)
 	v.add(&v.usec, int64(mins), usecPerMin)
 	v.add(&v.usec, int64(us), 1)
@@ -225,10 +225,11 @@ func MakeInterval(years, months, weeks, days, hours, mins int, secs float64) (Da
 }
 
 func (v *intervalSum) datum() (Datum, error) {
-	if v.over || v.months != int64(int32(v.months)) || v.days != int64(int32(v.days)) {
+	months := v.years*12 + v.months
+	if v.over || !isInt32(v.years) || !isInt32(months) || !isInt32(v.days) {
 		return Datum{}, errInterval()
 	}
-	return IntervalDatum(int32(v.months), int32(v.days), v.usec), nil
+	return IntervalDatum(int32(months), int32(v.days), v.usec), nil
 }
 
 // IntervalAdd gives a + b. Error: 22008.
