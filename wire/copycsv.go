@@ -11,10 +11,10 @@ import (
 type csvDecoder struct {
 	lineScanner
 	f       session.CopyFormat
-	quoting bool // the pending line is inside quotes at scanned
-	escaped bool // the byte before scanned was an escape that counts
-	quotes  bool // the line has quotes
-	breaks  int64
+	quoting bool  // the pending line is inside quotes at scanned
+	escaped bool  // the byte before scanned was an escape that counts
+	quotes  bool  // the line has quotes
+	breaks  int64 // line ends inside quotes
 	scratch []byte
 }
 
@@ -146,7 +146,12 @@ func (d *csvDecoder) skipQuoted(p []byte, at int) int {
 			break
 		}
 	}
-	d.breaks += int64(bytes.Count(p[start:at], []byte{d.terminator()}))
+	// As in PostgreSQL, breaks in quotes count as lines only once the kind of line end is known.
+	counted := []byte{'\r'}
+	if d.eol == eolLF {
+		counted[0] = '\n'
+	}
+	d.breaks += int64(bytes.Count(p[start:at], counted))
 	return at
 }
 

@@ -160,9 +160,9 @@ func (d *pending) join(p []byte) []byte {
 func (d *pending) keep(data []byte, n int) {
 	if len(d.rest) == 0 {
 		d.rest = append(d.rest, data[n:]...)
-		return
+	} else if n > 0 { // else all of it stays where it is: a long row may come in very small pieces
+		d.rest = d.rest[:copy(d.rest, data[n:])]
 	}
-	d.rest = d.rest[:copy(d.rest, data[n:])]
 }
 
 // fieldParser reads a value in text form and appends it to a vector. The bytes are valid during the call only.

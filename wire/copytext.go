@@ -284,8 +284,9 @@ func (d *textDecoder) escapedRow(line []byte) error {
 		if bytes.IndexByte(raw, '\\') >= 0 && string(raw) != d.null {
 			var widened bool
 			if d.scratch, widened = unescape(d.scratch[:0], raw); widened {
-				if err := s.checkEncoding(d.scratch); err != nil {
-					return err
+				if e := invalidUTF8(d.scratch); e != nil {
+					e.Where = s.lineError(line, "").Where
+					return e
 				}
 			}
 			value = d.scratch
