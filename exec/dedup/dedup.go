@@ -1,0 +1,288 @@
+// Package dedup holds deduplication: the first row to arrive of each key comes
+// out, later ones do not (reference, section 6).
+//
+// Keys are remembered in a hash table. Where event time bounds that, each new
+// key is also entered in an expiry list: chunks of keys, sorted by the time at
+// which they may be forgotten, so that forgetting costs in proportion to what is
+// forgotten. With a watermarked column among the keys that time is the column's
+// value; WITHIN WATERMARK it is the first row's event time plus the delay. Keys
+// whose event time is NULL are kept for good.
+package dedup
+
+import (
+	"encoding/binary"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// dedup is the operator of a plan.Dedup.
+//
+// State:
+//
+//	default  key -> 1, and within the watermark the time at which it expires
+//	null     one entry, if the key is one integer and NULL was seen: its expiry as a varint
+//	expiry   see expiry.go
+type dedup struct {
+	n      *plan.Dedup
+	env    *kernel.Env
+	keys   *rowenc.Exprs
+	intKey bool
+	words  int
+	seen   *table.Hash
+	null   *table.Ordered
+	expiry *expiry // nil if keys are kept for good
+	stats  dataflow.Stats
+
+	sel    []int32 // of the batch at hand: rows on time
+	slots  []int32
+	hashes []uint64
+	off    []uint32
+	data   []byte
+	fresh  []int32 // rows that come out
+}
+
+// New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
+func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
+	d := &dedup{n: n, env: env, words: 1}
+	var err error
+	if d.keys, err = rowenc.Compile(n.Keys, in[0]); err != nil {
+		return nil, err
+	}
+	if n.Within && n.TimeCol < 0 {
+		return nil, sqlerr.New(sqlerr.InternalError, "WITHIN WATERMARK without a watermark")
+	}
+	d.stats.Name = "dedupe"
+	bigint := types.Of(types.Int8)
+	value := []table.Column{{Name: "seen", Type: bigint}}
+	if n.Within {
+		d.stats.Name, d.words = "dedupeWithinWatermark", 2
+		value = append(value, table.Column{Name: "expiresAtMicros", Type: bigint})
+	}
+	d.intKey = len(n.Keys) == 1 && d.keys.Types[0].Layout() == types.LayoutI64
+	d.seen = sp.Hash(table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Value: value, Words: d.words, IntKey: d.intKey})
+	if d.intKey {
+		d.null = sp.Ordered(table.Decl{Operator: opID, Name: "null", Value: []table.Column{{Name: "expiresAtMicros", Type: bigint}}})
+	}
+	if n.Within || n.TimeKey >= 0 {
+		d.expiry = newExpiry(sp, opID)
+	}
+	return d, nil
+}
+
+// Push implements dataflow.Operator.
+func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emit) error {
+	if !b.InsertOnly() {
+		return sqlerr.Unsupported("DISTINCT ON without ORDER BY needs an input without deletions")
+	}
+	vecs, sel, err := d.keys.Eval(ep, d.env, b)
+	if err != nil {
+		return err
+	}
+	var time *batch.Vector
+	if d.n.TimeKey >= 0 {
+		time = vecs[d.n.TimeKey]
+	}
+	judge := time
+	if d.n.TimeCol >= 0 {
+		judge = b.Cols[d.n.TimeCol]
+	}
+	if d.n.Within {
+		time = judge
+	}
+	sel = d.dropLate(ep, b, sel, judge)
+	d.fresh = d.fresh[:0]
+	if d.intKey {
+		d.findInts(b, vecs[0], sel, time)
+	} else {
+		d.findBytes(b, vecs, sel, time)
+	}
+	if len(d.fresh) == 0 {
+		return nil
+	}
+	d.stats.RowsUpdated += int64(len(d.fresh))
+	if len(d.fresh) == b.N && b.Weights == nil {
+		return out(b)
+	}
+	o := b.Select(d.fresh)
+	o.Weights = nil // a row that came several times is its own duplicate
+	return out(o)
+}
+
+// dropLate records late rows and gives the others of sel.
+func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *batch.Vector) []int32 {
+	if time == nil || ep.Final || ep.Before == dataflow.NoWatermark {
+		return sel
+	}
+	d.sel = d.sel[:0]
+	_ = rowenc.EachRow(b.N, sel, func(i int) error {
+		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
+			d.stats.RowsDroppedLate++
+			rowenc.Late(ep, b, i, time, t)
+		} else {
+			d.sel = append(d.sel, int32(i))
+		}
+		return nil
+	})
+	return d.sel
+}
+
+// findInts puts the rows of sel whose integer key is new into fresh.
+func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *batch.Vector) {
+	if key.Valid != nil {
+		present := make([]int32, 0, b.N)
+		_ = rowenc.EachRow(b.N, sel, func(i int) error {
+			if !key.IsNull(i) {
+				present = append(present, int32(i))
+			} else if d.null.Len() == 0 {
+				d.fresh = append(d.fresh, int32(i))
+				d.null.Put([]byte{0}, binary.AppendVarint(nil, d.expires(time, i)))
+			}
+			return nil
+		})
+		sel = present
+	}
+	n := b.N
+	if sel != nil {
+		n = len(sel)
+	}
+	d.slots = room(d.slots, b.N)
+	d.seen.FindOrAddInts(key.I64, sel, d.slots)
+	words, nulls := d.seen.WordsAll(), len(d.fresh)
+	for k := 0; k < n; k++ {
+		i := int32(k)
+		if sel != nil {
+			i = sel[k]
+		}
+		w := int(d.slots[i]) * d.words
+		if words[w] != 0 {
+			continue
+		}
+		d.fresh = append(d.fresh, i)
+		words[w] = 1
+		if d.expiry != nil {
+			at := d.expires(time, int(i))
+			if d.n.Within {
+				words[w+1] = at
+			}
+			d.expiry.addInt(at, key.I64[i])
+		}
+	}
+	if nulls > 0 {
+		sortRows(d.fresh)
+	}
+}
+
+// sortRows restores the order of arrival after NULL keys were found first: there is one at most.
+func sortRows(rows []int32) {
+	for i := 0; i+1 < len(rows) && rows[i] > rows[i+1]; i++ {
+		rows[i], rows[i+1] = rows[i+1], rows[i]
+	}
+}
+
+// findBytes puts the rows of sel whose key is new into fresh.
+func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, time *batch.Vector) {
+	d.data, d.off, d.hashes = d.data[:0], append(d.off[:0], 0), d.hashes[:0]
+	_ = rowenc.EachRow(b.N, sel, func(i int) error {
+		from := len(d.data)
+		d.data = rowenc.AppendKey(d.data, vecs, i)
+		d.off = append(d.off, uint32(len(d.data)))
+		d.hashes = append(d.hashes, table.HashBytes(d.data[from:]))
+		return nil
+	})
+	d.slots = room(d.slots, len(d.hashes))
+	d.seen.FindOrAddBytes(d.hashes, d.off, d.data, d.slots)
+	words := d.seen.WordsAll()
+	for k := range d.hashes {
+		i := int32(k)
+		if sel != nil {
+			i = sel[k]
+		}
+		w := int(d.slots[k]) * d.words
+		if words[w] != 0 {
+			continue
+		}
+		d.fresh = append(d.fresh, i)
+		words[w] = 1
+		if d.expiry != nil {
+			at := d.expires(time, int(i))
+			if d.n.Within {
+				words[w+1] = at
+			}
+			d.expiry.addBytes(at, d.data[d.off[k]:d.off[k+1]])
+		}
+	}
+}
+
+func room(s []int32, n int) []int32 {
+	if cap(s) < n {
+		return make([]int32, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// expires is the watermark at which the key of row i may be forgotten; never if time is nil or NULL.
+func (d *dedup) expires(time *batch.Vector, i int) int64 {
+	if time == nil {
+		return never
+	}
+	t, ok := rowenc.EventTime(time, i)
+	if !ok {
+		return never
+	}
+	if d.n.Within {
+		t = rowenc.AddSat(t, d.n.DelayMicros)
+	}
+	return t
+}
+
+// EndEpoch implements dataflow.Operator.
+func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
+	d.seen.ClearAdded()
+	if d.expiry == nil || ep.Final {
+		return nil
+	}
+	d.expiry.write(ep.N)
+	if ep.After == dataflow.NoWatermark {
+		return nil
+	}
+	until := int64(ep.After)
+	if d.intKey {
+		d.expiry.expireInts(until, func(key int64) { d.forget(d.seen.FindInt(key)) })
+		if v, ok := d.null.Get([]byte{0}); ok {
+			if at, _ := rowenc.Varint(v); at <= until {
+				d.null.Delete([]byte{0})
+				d.stats.RowsRemoved++
+			}
+		}
+		return nil
+	}
+	d.expiry.expireBytes(until, func(key []byte) { d.forget(d.seen.FindBytes(key)) })
+	return nil
+}
+
+func (d *dedup) forget(slot int32) {
+	if slot >= 0 {
+		d.seen.Remove(slot)
+		d.stats.RowsRemoved++
+	}
+}
+
+// Stats implements dataflow.Stateful.
+func (d *dedup) Stats() dataflow.Stats {
+	s := d.stats
+	s.RowsTotal, s.MemoryUsedBytes = d.seen.Len(), d.seen.MemBytes()
+	if d.null != nil {
+		s.RowsTotal += d.null.Len()
+	}
+	if d.expiry != nil {
+		s.MemoryUsedBytes += d.expiry.chunks.MemBytes()
+	}
+	return s
+}
