@@ -1,0 +1,85 @@
+package agg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/window"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// benchTumbling measures count + sum + max over a tumbling window in append mode, epochs of 32 batches, the
+// watermark moving with them and windows of perKey rows a key.
+func benchTumbling(b *testing.B, keys, perKey int, text bool) {
+	keyType := tInt8
+	if text {
+		keyType = tText
+	}
+	s := newSource(true, tTime, keyType, tInt8)
+	size := int64(keys * perKey)
+	w := &plan.Window{Input: s, Time: col(s, 0), Size: size, Slide: size}
+	w.P.Columns = append(append([]plan.Column(nil), s.P.Columns...), plan.Column{Name: "window", Type: tWindow})
+	w.P.AppendOnly = true
+	n := aggregate(w, catalog.Append, 0, []plan.Expr{col(w, 3), col(w, 1)}, call("count"), call("sum", col(w, 2)), call("max", col(w, 2)))
+	env := &kernel.Env{}
+	win, err := window.New(w, plan.Types(s), env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	op, err := NewAggregate(n, plan.Types(w), table.NewTransient(), 0, env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const epochRows = 32 * batch.Target
+	in := make([]*batch.Batch, 32)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range in {
+		x := batch.New([]types.Type{tTime, keyType, tInt8}, batch.Target)
+		for j := 0; j < batch.Target; j++ {
+			x.Cols[0].AppendInt(int64(i*batch.Target + j))
+			if k := rnd.IntN(keys); text {
+				x.Cols[1].AppendString(fmt.Sprintf("key-%08d", k))
+			} else {
+				x.Cols[1].AppendInt(int64(k))
+			}
+			x.Cols[2].AppendInt(rnd.Int64N(1000))
+			x.EndRow(1)
+		}
+		in[i] = x
+	}
+	rows := 0
+	emit := func(x *batch.Batch) error { rows += x.N; return nil }
+	ep := &dataflow.Epoch{Sink: &sink{}, Before: dataflow.NoWatermark}
+	push := func(x *batch.Batch) error { return op.Push(ep, 0, x, nil) }
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += epochRows {
+		ep.N++
+		ep.After = dataflow.Watermark(done + epochRows - 1)
+		for _, x := range in {
+			if err := win.Push(ep, 0, x, push); err != nil {
+				b.Fatal(err)
+			}
+			for j := range x.Cols[0].I64 {
+				x.Cols[0].I64[j] += epochRows
+			}
+		}
+		if err := op.EndEpoch(ep, emit); err != nil {
+			b.Fatal(err)
+		}
+		ep.Before = ep.After
+	}
+	b.ReportMetric(float64(rows)/float64(b.N), "rows/op")
+}
+
+func BenchmarkTumbling1kIntKeys(b *testing.B)      { benchTumbling(b, 1000, 20, false) }
+func BenchmarkTumbling100kIntKeys(b *testing.B)    { benchTumbling(b, 100_000, 20, false) }
+func BenchmarkTumbling1MIntKeys(b *testing.B)      { benchTumbling(b, 1_000_000, 3, false) }
+func BenchmarkTumbling100kStringKeys(b *testing.B) { benchTumbling(b, 100_000, 20, true) }

@@ -1,0 +1,248 @@
+package agg
+
+import (
+	"math/bits"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
+
+// countCell counts rows.
+type countCell struct {
+	in  *input
+	off int
+}
+
+func (c *countCell) add(t *target) {
+	words, w, off := t.h.WordsAll(), t.w, c.off
+	rs := &c.in.rs
+	if rs.w == nil {
+		for _, s := range rs.slot {
+			words[int(s)*w+off]++
+		}
+		return
+	}
+	for k, s := range rs.slot {
+		words[int(s)*w+off] += rs.w[rs.row[k]]
+	}
+}
+
+func (c *countCell) merge(t *target, dst, src int32) {
+	t.at(dst, c.off, 1)[0] += t.word(src, c.off)
+}
+
+// sumIntCell sums integers in 128 bits: low word, high word.
+type sumIntCell struct {
+	in  *input
+	off int
+}
+
+func (c *sumIntCell) add(t *target) {
+	words, w, off := t.h.WordsAll(), t.w, c.off
+	rs := &c.in.rs
+	vals := c.in.cols[0].I64
+	if rs.w == nil {
+		row := rs.row[:len(rs.slot)]
+		for k, s := range rs.slot {
+			p := words[int(s)*w+off:]
+			p = p[:2]
+			v := vals[row[k]]
+			lo, carry := bits.Add64(uint64(p[0]), uint64(v), 0)
+			p[0] = int64(lo)
+			p[1] += v>>63 + int64(carry)
+		}
+		return
+	}
+	for k, s := range rs.slot {
+		p := words[int(s)*w+off:][:2]
+		r := rs.row[k]
+		hi, lo := mulSigned(vals[r], rs.w[r])
+		add128(p, lo, hi)
+	}
+}
+
+// mulSigned gives a*b in 128 bits of two's complement.
+func mulSigned(a, b int64) (hi, lo uint64) {
+	hi, lo = bits.Mul64(uint64(a), uint64(b))
+	hi -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
+	return hi, lo
+}
+
+// add128 adds to a pair of words.
+func add128(p []int64, lo, hi uint64) {
+	l, c := bits.Add64(uint64(p[0]), lo, 0)
+	h, _ := bits.Add64(uint64(p[1]), hi, c)
+	p[0], p[1] = int64(l), int64(h)
+}
+
+func (c *sumIntCell) merge(t *target, dst, src int32) {
+	p := t.at(src, c.off, 2)
+	add128(t.at(dst, c.off, 2), uint64(p[0]), uint64(p[1]))
+}
+
+// squaresIntCell sums squares of integers in 192 bits.
+type squaresIntCell struct {
+	in  *input
+	off int
+}
+
+func (c *squaresIntCell) add(t *target) {
+	rs := &c.in.rs
+	vals := c.in.cols[0].I64
+	for k, s := range rs.slot {
+		v := vals[rs.row[k]]
+		if v < 0 {
+			v = -v
+		}
+		hi, lo := bits.Mul64(uint64(v), uint64(v))
+		w, neg := rs.weight(k), false
+		if w < 0 {
+			w, neg = -w, true
+		}
+		addLimbs(t.at(s, c.off, 3), mag{lo, hi}.mul(uint64(w)), 0, neg)
+	}
+}
+
+func (c *squaresIntCell) merge(t *target, dst, src int32) {
+	p := t.at(src, c.off, 3)
+	addLimbs(t.at(dst, c.off, 3), mag{uint64(p[0]), uint64(p[1]), uint64(p[2])}, 0, false)
+}
+
+// extremeCell is min or max of a fixed-width value over append-only input. The word holds the value in a form
+// in which an extreme is an unsigned maximum and 0 is the identity; whether there is a value the count of the input says.
+type extremeCell struct {
+	in    *input
+	off   int
+	min   bool
+	float bool
+}
+
+const signBit = 1 << 63
+
+// decode undoes the complement of a minimum.
+func (c *extremeCell) decode(x int64) uint64 {
+	if c.min {
+		x = ^x
+	}
+	return uint64(x)
+}
+
+func (c *extremeCell) add(t *target) {
+	words, w, off := t.h.WordsAll(), t.w, c.off
+	rs := &c.in.rs
+	row := rs.row[:len(rs.slot)]
+	var flip uint64
+	if c.min {
+		flip = ^uint64(0)
+	}
+	if c.float {
+		vals := c.in.cols[0].F64
+		for k, s := range rs.slot {
+			p := &words[int(s)*w+off]
+			*p = int64(max(uint64(*p), floatOrder(vals[row[k]])^flip))
+		}
+		return
+	}
+	vals := c.in.cols[0].I64
+	flip ^= signBit
+	for k, s := range rs.slot {
+		p := &words[int(s)*w+off]
+		*p = int64(max(uint64(*p), uint64(vals[row[k]])^flip))
+	}
+}
+
+func (c *extremeCell) merge(t *target, dst, src int32) {
+	p := t.at(dst, c.off, 1)
+	p[0] = int64(max(uint64(p[0]), uint64(t.word(src, c.off))))
+}
+
+// append appends the extreme to a result.
+func (c *extremeCell) append(t *target, slot int32, out *batch.Vector) {
+	x := c.decode(t.word(slot, c.off))
+	if c.float {
+		out.AppendFloat(orderFloat(x))
+	} else {
+		out.AppendInt(int64(x ^ signBit))
+	}
+}
+
+// trueCell counts the true values of a boolean.
+type trueCell struct {
+	in  *input
+	off int
+}
+
+func (c *trueCell) add(t *target) {
+	words, w, off := t.h.WordsAll(), t.w, c.off
+	rs := &c.in.rs
+	vals := c.in.cols[0].I64
+	for k, s := range rs.slot {
+		if vals[rs.row[k]] != 0 {
+			words[int(s)*w+off] += rs.weight(k)
+		}
+	}
+}
+
+func (c *trueCell) merge(t *target, dst, src int32) {
+	t.at(dst, c.off, 1)[0] += t.word(src, c.off)
+}
+
+// bitCell is bit_and (kept as its complement, so that 0 is the identity) or bit_or over append-only input, or bit_xor over any.
+type bitCell struct {
+	in  *input
+	off int
+	op  byte // '&', '|', '#'
+}
+
+func (c *bitCell) add(t *target) {
+	rs := &c.in.rs
+	vals := c.in.cols[0].I64
+	for k, s := range rs.slot {
+		p := t.at(s, c.off, 1)
+		v := vals[rs.row[k]]
+		switch c.op {
+		case '&':
+			p[0] |= ^v
+		case '|':
+			p[0] |= v
+		default:
+			if rs.weight(k)&1 != 0 {
+				p[0] ^= v
+			}
+		}
+	}
+}
+
+func (c *bitCell) merge(t *target, dst, src int32) {
+	p := t.at(dst, c.off, 1)
+	if c.op == '#' {
+		p[0] ^= t.word(src, c.off)
+	} else {
+		p[0] |= t.word(src, c.off)
+	}
+}
+
+// intervalCell sums intervals: months, days, and microseconds in 128 bits.
+type intervalCell struct {
+	in  *input
+	off int
+}
+
+func (c *intervalCell) add(t *target) {
+	rs := &c.in.rs
+	v := c.in.cols[0]
+	for k, s := range rs.slot {
+		p := t.at(s, c.off, 4)
+		r, w := rs.row[k], rs.weight(k)
+		p[0] += (v.J64[r] >> 32) * w
+		p[1] += int64(int32(v.J64[r])) * w
+		hi, lo := mulSigned(v.I64[r], w)
+		add128(p[2:], lo, hi)
+	}
+}
+
+func (c *intervalCell) merge(t *target, dst, src int32) {
+	d, s := t.at(dst, c.off, 4), t.at(src, c.off, 4)
+	d[0] += s[0]
+	d[1] += s[1]
+	add128(d[2:], uint64(s[2]), uint64(s[3]))
+}

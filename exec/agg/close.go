@@ -1,0 +1,331 @@
+package agg
+
+import (
+	"math"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// EndEpoch implements dataflow.Operator.
+func (g *group) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	g.begin(ep)
+	defer g.finish()
+	if g.global && !g.hadGlobal && len(g.touched) == 0 {
+		g.touchGlobal()
+	}
+	if g.updates {
+		if err := g.emitChanges(ep, out); err != nil {
+			return err
+		}
+	}
+	if g.event < 0 || ep.Final || g.mode == catalog.Complete || ep.After == dataflow.NoWatermark {
+		return nil
+	}
+	return g.closeWindows(ep, out)
+}
+
+// touchGlobal makes the one group of an aggregate without keys.
+func (g *group) touchGlobal() {
+	g.plain = g.newTarget(plainTarget, g.hash, nil)
+	g.plain.rows = []int32{0}
+	g.keys.find(g.plain, 1)
+	g.touched = append(g.touched, touch{t: g.plain, slot: g.plain.slot[0], old: -1})
+}
+
+// finish forgets the epoch.
+func (g *group) finish() {
+	for _, t := range g.targets {
+		if t.h != nil {
+			t.h.ClearAdded()
+		}
+		*t = target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0]}
+	}
+	if len(g.spare)+len(g.targets) < 64 {
+		g.spare = append(g.spare, g.targets...)
+	}
+	g.targets, g.active, g.plain = g.targets[:0], g.active[:0], nil
+	clear(g.byEnd)
+	if cap(g.touched) > 1<<20 {
+		g.touched = nil
+	}
+	g.touched = g.touched[:0]
+	g.old, g.oldBad = nil, nil
+	g.ord, g.running = 0, false
+}
+
+// emitChanges gives, for every touched group in order of first touch, the row it stood for and the one it stands for now.
+func (g *group) emitChanges(ep *dataflow.Epoch, out dataflow.Emit) error {
+	for lo := 0; lo < len(g.touched); lo += batch.Target {
+		hi := min(lo+batch.Target, len(g.touched))
+		if err := g.emitChunk(ep, g.touched[lo:hi], out); err != nil {
+			return err
+		}
+	}
+	for _, x := range g.touched {
+		if x.t.word(x.slot, wordRows) == 0 && !g.global {
+			g.remove(x.t, x.slot)
+		}
+	}
+	return nil
+}
+
+// remove removes a group that has no rows any more.
+func (g *group) remove(t *target, slot int32) {
+	if g.sets != nil {
+		p := t.appendGroup(nil, slot)
+		g.sets.DeleteRange(p, table.PrefixEnd(p))
+	}
+	if t.h.Added(slot) {
+		t.h.ClearAdded() // else every removal would search the list of added ones
+	}
+	t.h.Remove(slot)
+	g.stats.RowsRemoved++
+}
+
+func (g *group) emitChunk(ep *dataflow.Epoch, touched []touch, out dataflow.Emit) error {
+	fresh := g.freshBatch()
+	bad := map[int32]*sqlerr.Error{}
+	at := make([]int32, len(touched)) // row in fresh, -1 for none
+	olds := false
+	for lo := 0; lo < len(touched); {
+		t := touched[lo].t
+		hi := lo
+		base := int32(fresh.N)
+		g.slots = g.slots[:0]
+		for ; hi < len(touched) && touched[hi].t == t; hi++ {
+			x := touched[hi]
+			at[hi] = -1
+			if g.global || t.word(x.slot, wordRows) > 0 {
+				at[hi] = base + int32(len(g.slots))
+				g.slots = append(g.slots, x.slot)
+			}
+			olds = olds || x.old >= 0
+		}
+		g.render(t, g.slots, fresh, func(k int, err *sqlerr.Error) { bad[base+int32(k)] = err })
+		lo = hi
+	}
+	if !olds && len(bad) == 0 {
+		if fresh.N == 0 {
+			return nil
+		}
+		return out(fresh)
+	}
+	res := g.resultBatch()
+	for i, x := range touched {
+		if err := g.change(ep, x.old, at[i], fresh, bad, res); err != nil {
+			return err
+		}
+	}
+	if res.N == 0 {
+		return nil
+	}
+	return out(res)
+}
+
+// change appends the change from row o of g.old to row n of fresh, -1 for none. A row that failed is a dead letter instead.
+func (g *group) change(ep *dataflow.Epoch, o, n int32, fresh *batch.Batch, bad map[int32]*sqlerr.Error, res *batch.Batch) error {
+	var oldErr, newErr *sqlerr.Error
+	if o >= 0 {
+		oldErr = g.oldBad[o]
+	}
+	if n >= 0 {
+		newErr = bad[n]
+	}
+	if o >= 0 && n >= 0 {
+		if (oldErr == nil) == (newErr == nil) && (oldErr == nil || *oldErr == *newErr) && sameRow(g.old, o, fresh, n, len(g.cols)) {
+			return nil
+		}
+	}
+	if o >= 0 {
+		if oldErr != nil {
+			if err := g.letter(ep, g.old, o, -1, oldErr); err != nil {
+				return err
+			}
+		} else {
+			res.AppendRow(g.old, int(o), -1)
+		}
+	}
+	if n >= 0 {
+		if newErr != nil {
+			return g.letter(ep, fresh, n, 1, newErr)
+		}
+		res.AppendRow(fresh, int(n), 1)
+	}
+	return nil
+}
+
+// letter sends row i of b, the row of a group, to the dead letters with weight w.
+func (g *group) letter(ep *dataflow.Epoch, b *batch.Batch, i int32, w int64, e *sqlerr.Error) error {
+	return deadRow(ep, b, i, w, e)
+}
+
+func deadRow(ep *dataflow.Epoch, b *batch.Batch, i int32, w int64, e *sqlerr.Error) error {
+	one := b.Slice(int(i), int(i)+1)
+	one.Weights = []int64{w}
+	return ep.Sink.Dead(ep, one, 0, e)
+}
+
+// sameRow says whether two rows of a group have the same aggregates, bit by bit.
+func sameRow(a *batch.Batch, i int32, b *batch.Batch, j int32, from int) bool {
+	for c := from; c < len(a.Cols); c++ {
+		x, y := a.Cols[c], b.Cols[c]
+		if x.IsNull(int(i)) || y.IsNull(int(j)) {
+			if x.IsNull(int(i)) != y.IsNull(int(j)) {
+				return false
+			}
+			continue
+		}
+		switch x.Type.Layout() {
+		case types.LayoutI64:
+			if x.I64[i] != y.I64[j] {
+				return false
+			}
+		case types.LayoutF64:
+			if math.Float64bits(x.F64[i]) != math.Float64bits(y.F64[j]) {
+				return false
+			}
+		case types.LayoutPair:
+			if x.I64[i] != y.I64[j] || x.J64[i] != y.J64[j] {
+				return false
+			}
+		default:
+			if string(x.Bytes(int(i))) != string(y.Bytes(int(j))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (g *group) freshBatch() *batch.Batch {
+	if g.fresh == nil {
+		g.fresh = batch.New(g.outTypes, batch.Target)
+	}
+	g.fresh.Reset()
+	return g.fresh
+}
+
+func (g *group) resultBatch() *batch.Batch {
+	if g.outBatch == nil {
+		g.outBatch = batch.New(g.outTypes, 2*batch.Target)
+	}
+	g.outBatch.Reset()
+	return g.outBatch
+}
+
+// closeWindows removes what closed, by window end; in append mode its groups come out then.
+func (g *group) closeWindows(ep *dataflow.Epoch, out dataflow.Emit) error {
+	ends := g.windows.Ends()
+	var nullEnds []int64
+	if g.nullWindows != nil {
+		nullEnds = g.nullWindows.Ends()
+	}
+	for len(ends) > 0 || len(nullEnds) > 0 {
+		end := int64(math.MaxInt64)
+		if len(ends) > 0 {
+			end = ends[0]
+		}
+		if len(nullEnds) > 0 {
+			end = min(end, nullEnds[0])
+		}
+		if !ep.After.Late(end) {
+			break
+		}
+		for i, w := range []*table.Windows{g.windows, g.nullWindows} {
+			if w == nil || w.Get(end) == nil {
+				continue
+			}
+			if g.mode == catalog.Append {
+				if err := g.emitWindow(ep, w, end, i == 1, out); err != nil {
+					return err
+				}
+			}
+			g.stats.RowsRemoved += w.Get(end).Len()
+			g.forget(end)
+			w.Drop(end)
+		}
+		if g.sets != nil {
+			p := appendSetPrefix(nil, windowTarget, end)
+			g.sets.DeleteRange(p, table.PrefixEnd(p))
+		}
+		ends, nullEnds = after(ends, end), after(nullEnds, end)
+	}
+	return nil
+}
+
+// forget drops references to the table of a window, which may be used again.
+func (g *group) forget(end int64) {
+	if t := g.byEnd[end]; t != nil {
+		t.h = nil
+		if t.null != nil {
+			t.null.h = nil
+		}
+		delete(g.byEnd, end)
+	}
+}
+
+func after(ends []int64, end int64) []int64 {
+	if len(ends) > 0 && ends[0] == end {
+		return ends[1:]
+	}
+	return ends
+}
+
+// emitWindow gives the groups of a window in the order of their keys.
+func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null bool, out dataflow.Emit) error {
+	h := w.Get(end)
+	t := g.newTarget(windowTarget, h, nil)
+	t.close, t.start, t.end = end, g.value(w.StartOf(end)), g.value(end)
+	t.prefix = appendSetPrefix(t.prefix[:0], windowTarget, end)
+	if null {
+		t.intKey, t.nullKey = false, true
+	}
+	slots := t.slot[:0]
+	h.Each(func(s int32) bool {
+		if t.word(s, wordRows) > 0 {
+			slots = append(slots, s)
+		}
+		return true
+	})
+	t.slot = slots
+	g.sorter.sort(t, slots)
+	for lo := 0; lo < len(slots); lo += batch.Target {
+		if err := g.emitSlots(ep, t, slots[lo:min(lo+batch.Target, len(slots))], out); err != nil {
+			return err
+		}
+	}
+	t.h = nil
+	return nil
+}
+
+// emitSlots gives the rows of entries, those that fail to the dead letters.
+func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out dataflow.Emit) error {
+	b := g.freshBatch()
+	var bad map[int32]*sqlerr.Error
+	g.render(t, slots, b, func(k int, err *sqlerr.Error) {
+		if bad == nil {
+			bad = map[int32]*sqlerr.Error{}
+		}
+		bad[int32(k)] = err
+	})
+	if bad != nil {
+		res := g.resultBatch()
+		for i := int32(0); int(i) < b.N; i++ {
+			if e := bad[i]; e == nil {
+				res.AppendRow(b, int(i), 1)
+			} else if err := deadRow(ep, b, i, 1, e); err != nil {
+				return err
+			}
+		}
+		b = res
+	}
+	if b.N == 0 {
+		return nil
+	}
+	return out(b)
+}

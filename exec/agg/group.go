@@ -1,0 +1,394 @@
+package agg
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// microsPerDay turns an event key of type date into event time.
+const microsPerDay = 24 * 60 * 60 * 1_000_000
+
+// NewAggregate builds the operator of an aggregate, with its state in sp. opID is its number in the view, in the tables' declarations.
+// in are the types of the input's columns; env is shared by the kernels of the graph and may change between epochs. Errors: 0A000
+// for an aggregate that is not built, and those of the constant arguments of aggregates.
+func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
+	appendOnly := n.Input.Props().AppendOnly
+	prog, err := newProgram(n.Aggs, in, appendOnly, env)
+	if err != nil {
+		return nil, err
+	}
+	if n.Session != nil {
+		return newSession(n, in, prog, sp, opID, env)
+	}
+	g := &group{prog: prog, env: env, mode: n.Mode, event: n.EventKey, global: len(n.Keys) == 0 && len(n.Aggs) > 0, outTypes: outputTypes(n)}
+	var rest []*keyCol
+	for i, x := range n.Keys {
+		c, err := newKeyCol(x, in)
+		if err != nil {
+			return nil, err
+		}
+		g.cols = append(g.cols, c)
+		if i != n.EventKey {
+			rest = append(rest, c)
+		}
+	}
+	g.keys.init(rest)
+	if g.event >= 0 {
+		if g.time, err = newLateTime(n, in, env); err != nil {
+			return nil, err
+		}
+		g.unit = 1
+		if t := n.Keys[g.event].Type(); t.Kind == types.Date || t.Kind == types.Window && t.Elem == types.Date {
+			g.unit = microsPerDay
+		}
+	}
+	g.declare(sp, opID)
+	return g, nil
+}
+
+// outputTypes are the types of the operator's columns: session, keys, aggregates.
+func outputTypes(n *plan.Aggregate) []types.Type {
+	var ts []types.Type
+	if n.Session != nil {
+		ts = append(ts, n.P.Columns[0].Type)
+	}
+	for _, x := range n.Keys {
+		ts = append(ts, x.Type())
+	}
+	for i := range n.Aggs {
+		ts = append(ts, n.Aggs[i].Typ)
+	}
+	return ts
+}
+
+// group is the hash aggregate.
+type group struct {
+	prog     *program
+	env      *kernel.Env
+	mode     catalog.OutputMode
+	cols     []*keyCol // all keys, in output order
+	keys     keySet    // those but the event key
+	event    int       // event key in cols, -1 for none
+	time     *lateTime
+	unit     int64 // microseconds of a unit of the event key's values
+	global   bool  // one row always
+	outTypes []types.Type
+
+	// Without an event key: hash, and nullHash for a NULL int key. With one: windows and nullWindows, and noTime
+	// for groups whose event time is NULL. What is not needed is nil.
+	hash, nullHash, noTime *table.Hash
+	windows, nullWindows   *table.Windows
+	sets                   *table.Ordered
+	stats                  dataflow.Stats
+
+	epochState
+}
+
+// epochState is what the operator knows during an epoch.
+type epochState struct {
+	running   bool
+	stamp     int64 // in wordEpoch of every entry touched in this epoch
+	updates   bool  // rows come out as they change, not when they close
+	hadGlobal bool
+	ord       int64 // rows seen in the epoch
+	touched   []touch
+	old       *batch.Batch // rows of touched groups as they stood before the epoch
+	oldBad    map[int32]*sqlerr.Error
+	targets   []*target
+	plain     *target
+	byEnd     map[int64]*target
+	spare     []*target
+	active    []*target // those with rows of the batch at hand
+
+	// scratch
+	iota, sel, kept, late []int32
+	first                 []int32
+	slots                 []int32
+	dead                  map[int32]bool
+	sorter                sorter
+	fresh                 *batch.Batch
+	outBatch              *batch.Batch
+}
+
+// touch is a group that changed in the epoch.
+type touch struct {
+	t    *target
+	slot int32
+	old  int32 // its row in old, -1 for none
+	ord  int64 // of the row that touched it first
+}
+
+func (g *group) declare(sp *table.Space, opID int) {
+	d := table.Decl{Operator: opID, Name: "default", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words, IntKey: g.keys.intKey()}
+	null := d
+	null.Name, null.IntKey = "default-null", false
+	none := null
+	none.Name = "default-no-time"
+	switch {
+	case g.event < 0:
+		g.hash = sp.Hash(d)
+		if d.IntKey {
+			g.nullHash = sp.Hash(null)
+		}
+	default:
+		g.windows = sp.Windows(d)
+		if d.IntKey {
+			g.nullWindows = sp.Windows(null)
+		}
+		g.noTime = sp.Hash(none)
+	}
+	if len(g.prog.sets) > 0 {
+		g.sets = sp.Ordered(setsDecl(opID))
+	}
+	g.stats.Name = "stateStoreSave"
+	g.byEnd = map[int64]*target{}
+	g.dead = map[int32]bool{}
+}
+
+// schema lists the value columns of the hash tables: the words, and the blob.
+func (p *program) schema() []table.Column {
+	cols := []table.Column{{Name: "count", Type: types.Of(types.Int8)}, {Name: "epoch", Type: types.Of(types.Int8)}}
+	for i := headWords; i < p.words; i++ {
+		cols = append(cols, table.Column{Name: "value" + strconv.Itoa(i-headWords+1), Type: types.Of(types.Int8)})
+	}
+	return append(cols, table.Column{Name: "data", Type: types.Of(types.Bytea)})
+}
+
+func setsDecl(opID int) table.Decl {
+	b := types.Of(types.Bytea)
+	return table.Decl{Operator: opID, Name: "values", Key: []table.Column{{Name: "element", Type: b}}, Value: []table.Column{{Name: "value", Type: b}}}
+}
+
+// begin starts the epoch at its first call.
+func (g *group) begin(ep *dataflow.Epoch) {
+	if g.running {
+		return
+	}
+	g.running = true
+	g.stamp = int64(ep.N) + 1
+	// A DISTINCT over append-only input never changes a row, so in append mode, too, it can show a group at once.
+	g.updates = ep.Final || g.mode != catalog.Append || g.event < 0
+	if g.global {
+		g.hadGlobal = g.hash.FindBytes(nil) >= 0
+	}
+}
+
+// lateBound is the watermark by which the epoch's rows are late.
+func (g *group) lateBound(ep *dataflow.Epoch) dataflow.Watermark {
+	if g.event < 0 || ep.Final || g.mode == catalog.Complete {
+		return dataflow.NoWatermark
+	}
+	return ep.Before
+}
+
+// Push implements dataflow.Operator.
+func (g *group) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) error {
+	if b.N == 0 {
+		return nil
+	}
+	g.begin(ep)
+	var err error
+	dead := func(row int, e *sqlerr.Error) {
+		if err == nil && !g.dead[int32(row)] {
+			g.dead[int32(row)] = true
+			err = ep.Sink.Dead(ep, b, row, e)
+		}
+	}
+	clear(g.dead)
+	for len(g.iota) < b.N {
+		g.iota = append(g.iota, int32(len(g.iota)))
+	}
+	rows := g.iota[:b.N]
+	for _, c := range g.cols {
+		if c.col >= 0 {
+			c.v = b.Cols[c.col]
+			continue
+		}
+		var errs []kernel.RowError
+		c.v, errs = c.k.Eval(g.env, b, nil)
+		for _, e := range errs {
+			dead(e.Row, e.Err)
+		}
+	}
+	if len(g.dead) > 0 {
+		rows = g.alive(rows)
+	}
+	if err == nil {
+		rows, err = g.route(ep, b, rows)
+	}
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	sel := rows
+	if len(rows) == b.N {
+		sel = nil
+	}
+	before := len(g.dead)
+	g.prog.evaluate(b, sel, dead)
+	if err != nil {
+		return err
+	}
+	if len(g.dead) > before {
+		for _, t := range g.active {
+			t.rows = slices.DeleteFunc(slices.Clone(t.rows), func(r int32) bool { return g.dead[r] })
+		}
+	}
+	mark := len(g.touched)
+	for _, t := range g.active {
+		g.apply(t, b)
+	}
+	if len(g.active) > 1 {
+		tail := g.touched[mark:]
+		slices.SortFunc(tail, func(x, y touch) int { return int(x.ord - y.ord) })
+	}
+	g.ord += int64(b.N)
+	return nil
+}
+
+// alive leaves out dead rows.
+func (g *group) alive(rows []int32) []int32 {
+	g.sel = g.sel[:0]
+	for _, r := range rows {
+		if !g.dead[r] {
+			g.sel = append(g.sel, r)
+		}
+	}
+	return g.sel
+}
+
+// apply accumulates the rows of a target.
+func (g *group) apply(t *target, b *batch.Batch) {
+	if len(t.rows) == 0 {
+		return
+	}
+	g.keys.find(t, b.N)
+	g.touch(t, b.Weights)
+	g.prog.accumulate(t, b.Weights)
+	t.h.MarkDirty(t.slot)
+}
+
+// touch counts the rows of a target's groups. Groups that were not yet touched in this epoch are noted, with the rows they
+// stood for, before anything changes.
+func (g *group) touch(t *target, weights []int64) {
+	words, w, stamp := t.h.WordsAll(), t.w, g.stamp
+	if !g.updates && !g.keys.forms && weights == nil {
+		n := int64(0)
+		for _, s := range t.slot {
+			e := words[int(s)*w:][:2]
+			if e[wordEpoch] != stamp {
+				e[wordEpoch] = stamp
+				n++
+			}
+			e[wordRows]++
+		}
+		g.stats.RowsUpdated += n
+		return
+	}
+	g.first = g.first[:0]
+	for k, s := range t.slot {
+		if e := &words[int(s)*w+wordEpoch]; *e != stamp {
+			*e = stamp
+			g.first = append(g.first, int32(k))
+		}
+	}
+	g.stats.RowsUpdated += int64(len(g.first))
+	if g.keys.forms {
+		for _, k := range g.first {
+			g.keys.keepForm(t, t.slot[k], int(t.rows[k]))
+		}
+	}
+	if g.updates {
+		g.noteFirst(t)
+	}
+	words = t.h.WordsAll()
+	if weights == nil {
+		for _, s := range t.slot {
+			words[int(s)*w+wordRows]++
+		}
+		return
+	}
+	for k, s := range t.slot {
+		words[int(s)*w+wordRows] += weights[t.rows[k]]
+	}
+}
+
+// noteFirst notes the groups in g.first as touched and renders those that had a row.
+func (g *group) noteFirst(t *target) {
+	g.slots = g.slots[:0]
+	for _, k := range g.first {
+		s := t.slot[k]
+		x := touch{t: t, slot: s, old: -1, ord: g.ord + int64(t.rows[k])}
+		if t.word(s, wordRows) > 0 || g.global && g.hadGlobal {
+			if g.old == nil {
+				g.old = batch.New(g.outTypes, 0)
+			}
+			x.old = int32(g.old.N + len(g.slots))
+			g.slots = append(g.slots, s)
+		}
+		g.touched = append(g.touched, x)
+	}
+	if len(g.slots) == 0 {
+		return
+	}
+	base := int32(g.old.N)
+	g.render(t, g.slots, g.old, func(k int, err *sqlerr.Error) {
+		if g.oldBad == nil {
+			g.oldBad = map[int32]*sqlerr.Error{}
+		}
+		g.oldBad[base+int32(k)] = err
+	})
+}
+
+// render appends the rows of entries to b.
+func (g *group) render(t *target, slots []int32, b *batch.Batch, fail failFunc) {
+	n := len(g.cols)
+	cols := b.Cols[:n:n]
+	if g.event >= 0 {
+		v := cols[g.event]
+		for range slots {
+			switch {
+			case t.kind == nullTarget:
+				v.AppendNull()
+			case v.Type.Kind == types.Window:
+				v.AppendPair(t.start, t.end)
+			default:
+				v.AppendInt(t.start)
+			}
+		}
+		cols = append(append([]*batch.Vector(nil), cols[:g.event]...), cols[g.event+1:]...)
+	}
+	g.keys.show(t, slots, cols)
+	g.prog.emit(t, slots, b.Cols[n:], fail)
+	b.N += len(slots)
+}
+
+// Stats implements dataflow.Stateful.
+func (g *group) Stats() dataflow.Stats {
+	s := g.stats
+	s.RowsTotal, s.MemoryUsedBytes = 0, 0
+	for _, h := range []*table.Hash{g.hash, g.nullHash, g.noTime} {
+		if h != nil {
+			s.RowsTotal += h.Len()
+			s.MemoryUsedBytes += h.MemBytes()
+		}
+	}
+	for _, w := range []*table.Windows{g.windows, g.nullWindows} {
+		if w != nil {
+			s.RowsTotal += w.Len()
+			s.MemoryUsedBytes += w.MemBytes()
+		}
+	}
+	if g.sets != nil {
+		s.MemoryUsedBytes += g.sets.MemBytes()
+	}
+	return s
+}

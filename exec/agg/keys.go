@@ -1,0 +1,242 @@
+package agg
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// keyCol is a group key.
+type keyCol struct {
+	typ  types.Type
+	col  int // plain column, -1 for none
+	k    *kernel.Kernel
+	v    *batch.Vector // for the batch at hand
+	form keyForm
+}
+
+type keyForm uint8
+
+const (
+	keyInt keyForm = iota
+	keyText
+	keyOther
+)
+
+func newKeyCol(x plan.Expr, in []types.Type) (*keyCol, error) {
+	c := &keyCol{typ: x.Type(), col: -1, form: keyOther}
+	switch {
+	case c.typ.Layout() == types.LayoutI64:
+		c.form = keyInt
+	case plainBytes(c.typ.Kind):
+		c.form = keyText
+	}
+	if p, ok := x.(*plan.Col); ok {
+		c.col = p.Index
+		return c, nil
+	}
+	k, err := kernel.Compile(x, in)
+	c.k = k
+	return c, err
+}
+
+// plainBytes says whether equal values of a kind are equal bytes.
+func plainBytes(k types.Kind) bool {
+	switch k {
+	case types.Text, types.Varchar, types.Name, types.Unknown, types.Bytea, types.JSON:
+		return true
+	}
+	return false
+}
+
+// needsForm says whether the key bytes do not determine the value.
+func needsForm(t types.Type) bool {
+	return formsDiffer(t) || t.Kind == types.Array || t.Kind == types.Int2Vector
+}
+
+// keySet is the keys of a hash table, the event key left out.
+type keySet struct {
+	cols []*keyCol
+	// forms says that entries keep the values of their keys as first seen, because key bytes don't determine them.
+	forms bool
+
+	data   []byte
+	off    []uint32
+	hashes []uint64
+	ints   []int64
+}
+
+func (ks *keySet) init(cols []*keyCol) {
+	ks.cols = cols
+	for _, c := range cols {
+		ks.forms = ks.forms || needsForm(c.typ)
+	}
+}
+
+// intKey says whether the table's key is one word.
+func (ks *keySet) intKey() bool { return len(ks.cols) == 1 && ks.cols[0].form == keyInt }
+
+// schema lists the key columns for the table's declaration.
+func (ks *keySet) schema() []table.Column {
+	out := make([]table.Column, len(ks.cols))
+	for i, c := range ks.cols {
+		out[i] = table.Column{Name: "key" + string(rune('1'+i%9)), Type: c.typ}
+	}
+	return out
+}
+
+// find fills t.slot with the entries of t.rows, n being the rows of the batch.
+func (ks *keySet) find(t *target, n int) {
+	if cap(t.slot) < len(t.rows) {
+		t.slot = make([]int32, max(len(t.rows), batch.Target))
+	}
+	t.slot = t.slot[:len(t.rows)]
+	switch {
+	case len(t.rows) == 0:
+	case len(ks.cols) == 0 || t.nullKey:
+		ks.data = ks.data[:0]
+		if t.nullKey {
+			ks.data = append(ks.data, 2) // NULL, as AppendKey writes it
+		}
+		var one [1]int32
+		t.h.FindOrAddBytes([]uint64{table.HashBytes(ks.data)}, []uint32{0, uint32(len(ks.data))}, ks.data, one[:])
+		for k := range t.slot {
+			t.slot[k] = one[0]
+		}
+	case t.intKey:
+		vals := ks.cols[0].v.I64
+		if len(t.rows) == n {
+			t.h.FindOrAddInts(vals[:n], nil, t.slot)
+			return
+		}
+		ks.ints = ks.ints[:0]
+		for _, r := range t.rows {
+			ks.ints = append(ks.ints, vals[r])
+		}
+		t.h.FindOrAddInts(ks.ints, nil, t.slot)
+	default:
+		ks.encode(t.rows)
+		t.h.FindOrAddBytes(ks.hashes, ks.off, ks.data, t.slot)
+	}
+}
+
+// encode builds the key bytes of rows: AppendKey of every column.
+func (ks *keySet) encode(rows []int32) {
+	ks.data, ks.off, ks.hashes = ks.data[:0], append(ks.off[:0], 0), ks.hashes[:0]
+	for _, r := range rows {
+		start := len(ks.data)
+		ks.data = ks.append(ks.data, int(r))
+		ks.off = append(ks.off, uint32(len(ks.data)))
+		ks.hashes = append(ks.hashes, table.HashBytes(ks.data[start:]))
+	}
+}
+
+func (ks *keySet) append(dst []byte, r int) []byte {
+	for _, c := range ks.cols {
+		switch {
+		case c.v.IsNull(r):
+			dst = append(dst, 2)
+		case c.form == keyInt:
+			dst = binary.BigEndian.AppendUint64(append(dst, 1), uint64(c.v.I64[r])^signBit)
+		case c.form == keyText:
+			b := c.v.Bytes(r)
+			dst = append(dst, 1)
+			if bytes.IndexByte(b, 0) < 0 {
+				dst = append(append(dst, b...), 0, 1)
+			} else {
+				dst = types.AppendKey(dst[:len(dst)-1], c.typ, c.v.Datum(r), false, false)
+			}
+		default:
+			dst = types.AppendKey(dst, c.typ, c.v.Datum(r), false, false)
+		}
+	}
+	return dst
+}
+
+// keepForm stores the values of row r as those that the entry shows, unless it has some.
+func (ks *keySet) keepForm(t *target, slot int32, r int) {
+	if len(t.field(slot, 0)) > 0 {
+		return
+	}
+	var f []byte
+	for _, c := range ks.cols {
+		f = types.AppendValue(f, c.typ, c.v.Datum(r))
+	}
+	t.setField(slot, 0, f)
+}
+
+// show appends the keys of entries to columns, cols[i] being that of key i.
+func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
+	switch {
+	case t.nullKey:
+		for range slots {
+			cols[0].AppendNull()
+		}
+	case t.intKey:
+		for _, s := range slots {
+			cols[0].AppendInt(t.h.KeyInt(s))
+		}
+	case ks.forms:
+		for _, s := range slots {
+			rest := t.field(s, 0)
+			for i, c := range ks.cols {
+				d, r, err := types.ReadValue(c.typ, rest)
+				if err != nil {
+					panic(err)
+				}
+				cols[i].AppendDatum(d)
+				rest = r
+			}
+		}
+	default:
+		for _, s := range slots {
+			rest := t.h.Key(s)
+			for i, c := range ks.cols {
+				rest = showKey(cols[i], c.typ, rest)
+			}
+		}
+	}
+}
+
+// showKey appends the value that AppendKey encoded and gives what follows it.
+func showKey(v *batch.Vector, t types.Type, b []byte) []byte {
+	if b[0] != 1 {
+		v.AppendNull()
+		return b[1:]
+	}
+	b = b[1:]
+	switch t.Layout() {
+	case types.LayoutI64:
+		v.AppendInt(int64(binary.BigEndian.Uint64(b) ^ signBit))
+		return b[8:]
+	case types.LayoutPair:
+		var flip uint64 = signBit
+		if t.Kind == types.UUID {
+			flip = 0
+		}
+		v.AppendPair(int64(binary.BigEndian.Uint64(b)^flip), int64(binary.BigEndian.Uint64(b[8:])^flip))
+		return b[16:]
+	}
+	end := bytes.IndexByte(b, 0)
+	if b[end+1] == 1 {
+		v.AppendBytes(b[:end])
+		return b[end+2:]
+	}
+	var out []byte
+	for {
+		out = append(out, b[:end]...)
+		last := b[end+1] == 1
+		b = b[end+2:]
+		if last {
+			v.AppendBytes(out)
+			return b
+		}
+		out = append(out, 0)
+		end = bytes.IndexByte(b, 0)
+	}
+}

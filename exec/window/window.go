@@ -1,0 +1,183 @@
+// Package window expands rows into the windows that they lie in: the operator
+// of window(time, size, slide, start), TUMBLE and HOP.
+package window
+
+import (
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+const microsPerDay = 24 * 60 * 60 * 1_000_000
+
+// New builds the operator of n over input columns of the types in. It has no state. A row whose time is NULL or infinite lies in no
+// window: it is dropped and counted (Stats.RowsNullEvent). Errors: 22023 for sizes that are not positive or, where windows are of
+// dates, not whole days, and those of compiling the time.
+func New(n *plan.Window, in []types.Type, env *kernel.Env) (dataflow.Operator, error) {
+	k, err := kernel.Compile(n.Time, in)
+	if err != nil {
+		return nil, err
+	}
+	w := &operator{env: env, time: k, size: n.Size, slide: n.Slide, start: n.Start, typ: n.P.Columns[len(n.P.Columns)-1].Type, scale: 1}
+	if n.Size <= 0 || n.Slide <= 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "window size and slide must be greater than zero")
+	}
+	days := n.Time.Type().Kind == types.Date
+	switch {
+	case w.typ.Elem == types.Date:
+		if n.Size%microsPerDay != 0 || n.Slide%microsPerDay != 0 || n.Start%microsPerDay != 0 {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "windows over dates must be whole days")
+		}
+		w.size, w.slide, w.start = n.Size/microsPerDay, n.Slide/microsPerDay, n.Start/microsPerDay
+		if !days {
+			return nil, sqlerr.New(sqlerr.InternalError, "window of dates over a time that is not a date")
+		}
+	case days:
+		w.scale = microsPerDay
+	}
+	w.count = int((w.size + w.slide - 1) / w.slide)
+	w.ragged = w.size%w.slide != 0
+	return w, nil
+}
+
+// operator is the window expansion. Sizes are in units of the window's fields: microseconds, or days for dates.
+type operator struct {
+	env                *kernel.Env
+	time               *kernel.Kernel
+	typ                types.Type
+	size, slide, start int64
+	scale              int64 // units of the fields in one unit of the time
+	count              int   // windows that a row lies in, at most
+	ragged             bool  // in the earliest of them not every row does
+	stats              dataflow.Stats
+
+	rows []int32
+	last []int64 // start of the last window of each row
+	win  *batch.Vector
+}
+
+// Push implements dataflow.Operator.
+func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emit) error {
+	if b.N == 0 {
+		return nil
+	}
+	times, errs := w.time.Eval(w.env, b, nil)
+	for _, e := range errs {
+		if err := ep.Sink.Dead(ep, b, e.Row, e.Err); err != nil {
+			return err
+		}
+	}
+	if kept, all := w.keep(b, times, errs); !all {
+		if len(kept) == 0 {
+			return nil
+		}
+		b = b.Select(kept)
+		t := batch.NewVector(times.Type, len(kept))
+		t.AppendVector(times, kept)
+		times = t
+	}
+	w.align(times.I64[:b.N])
+	for i := w.count - 1; i >= 0; i-- {
+		if err := w.emit(b, times.I64[:b.N], i, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep lists the rows that have windows; all says that it is all of them.
+func (w *operator) keep(b *batch.Batch, times *batch.Vector, errs []kernel.RowError) (kept []int32, all bool) {
+	all = times.Valid == nil && len(errs) == 0
+	if all {
+		for _, t := range times.I64[:b.N] {
+			all = all && types.IsFiniteTime(t)
+		}
+	}
+	if all {
+		return nil, true
+	}
+	w.rows = w.rows[:0]
+	for i := 0; i < b.N; i++ {
+		if len(errs) > 0 && errs[0].Row == i {
+			errs = errs[1:]
+			continue
+		}
+		if times.IsNull(i) || !types.IsFiniteTime(times.I64[i]) {
+			n := b.Weight(i)
+			w.stats.RowsNullEvent += max(n, -n)
+			continue
+		}
+		w.rows = append(w.rows, int32(i))
+	}
+	return w.rows, false
+}
+
+// align finds the start of the last window of each row.
+func (w *operator) align(times []int64) {
+	if cap(w.last) < len(times) {
+		w.last = make([]int64, max(len(times), batch.Target))
+	}
+	w.last = w.last[:len(times)]
+	slide, start, scale := w.slide, w.start, w.scale
+	// Neighbours mostly have the same window.
+	cur := times[0]*scale - floorMod(times[0]*scale-start, slide)
+	for i, t := range times {
+		t *= scale
+		if uint64(t-cur) >= uint64(slide) {
+			cur = t - floorMod(t-start, slide)
+		}
+		w.last[i] = cur
+	}
+}
+
+func floorMod(a, b int64) int64 {
+	m := a % b
+	if m < 0 {
+		m += b
+	}
+	return m
+}
+
+// emit gives the rows with the i-th window back from their last one.
+func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit) error {
+	if w.win == nil {
+		w.win = batch.NewVector(w.typ, batch.Target)
+	}
+	w.win.Resize(b.N)
+	back := int64(i) * w.slide
+	starts, ends := w.win.I64[:b.N], w.win.J64[:b.N]
+	for k, s := range w.last {
+		starts[k] = s - back
+		ends[k] = s - back + w.size
+	}
+	all := batch.Batch{N: b.N, Weights: b.Weights, Cols: append(b.Cols[:len(b.Cols):len(b.Cols)], w.win)}
+	if i != w.count-1 || !w.ragged {
+		return out(&all)
+	}
+	rows := make([]int32, 0, b.N)
+	for k, t := range times {
+		if t*w.scale < ends[k] {
+			rows = append(rows, int32(k))
+		}
+	}
+	switch len(rows) {
+	case 0:
+		return nil
+	case b.N:
+		return out(&all)
+	}
+	return out(all.Select(rows))
+}
+
+// EndEpoch implements dataflow.Operator.
+func (w *operator) EndEpoch(*dataflow.Epoch, dataflow.Emit) error { return nil }
+
+// Stats counts the rows that had no time.
+func (w *operator) Stats() dataflow.Stats {
+	s := w.stats
+	s.Name = "window"
+	return s
+}
