@@ -38,12 +38,12 @@ func benchTumbling(b *testing.B, keys, perKey int, text bool) {
 		b.Fatal(err)
 	}
 	const epochRows = 32 * batch.Target
-	in := make([]*batch.Batch, 32)
+	in := make([]*batch.Batch, 1024) // enough for many more different keys than an epoch has
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range in {
 		x := batch.New([]types.Type{tTime, keyType, tInt8}, batch.Target)
 		for j := 0; j < batch.Target; j++ {
-			x.Cols[0].AppendInt(int64(i*batch.Target + j))
+			x.Cols[0].AppendInt(0)
 			if k := rnd.IntN(keys); text {
 				x.Cols[1].AppendString(fmt.Sprintf("key-%08d", k))
 			} else {
@@ -63,12 +63,14 @@ func benchTumbling(b *testing.B, keys, perKey int, text bool) {
 	for done := 0; done < b.N; done += epochRows {
 		ep.N++
 		ep.After = dataflow.Watermark(done + epochRows - 1)
-		for _, x := range in {
+		for k := 0; k < 32; k++ {
+			x := in[(done/batch.Target+k)%len(in)]
+			at := int64(done + k*batch.Target)
+			for j := range x.Cols[0].I64 {
+				x.Cols[0].I64[j] = at + int64(j)
+			}
 			if err := win.Push(ep, 0, x, push); err != nil {
 				b.Fatal(err)
-			}
-			for j := range x.Cols[0].I64 {
-				x.Cols[0].I64[j] += epochRows
 			}
 		}
 		if err := op.EndEpoch(ep, emit); err != nil {

@@ -56,26 +56,26 @@ func TestWindowAppend(t *testing.T) {
 	s := newSource(true, tWindow, tInt8)
 	h := newHarness(t, aggregate(s, catalog.Append, 0, []plan.Expr{col(s, 0), col(s, 1)}, call("count")))
 	want(t, "none closed", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1"), ins("0-10", "1"), ins("0-10", "NULL")),
-		"+1 "+window(0, 10)+"|1|1", "+1 "+window(0, 10)+"|2|1", "+1 "+window(0, 10)+"|NULL|1")
+		"+1 "+windowText(0, 10)+"|1|1", "+1 "+windowText(0, 10)+"|2|1", "+1 "+windowText(0, 10)+"|NULL|1")
 	want(t, "late", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1")))
-	want(t, "closed", h.epoch(30, false, ins("20-30", "5")), "+1 "+window(10, 20)+"|1|2", "+1 "+window(20, 30)+"|5|1")
+	want(t, "closed", h.epoch(30, false, ins("20-30", "5")), "+1 "+windowText(10, 20)+"|1|2", "+1 "+windowText(20, 30)+"|5|1")
 	if st := h.stats(); st.RowsTotal != 0 || st.RowsDroppedLate != 1 || st.RowsRemoved != 5 {
 		t.Errorf("stats %+v", st)
 	}
-	want(t, "late rows", h.sink.late, window(0, 10)+"|2 at -9223372036854775808 [0,10)")
+	want(t, "late rows", h.sink.late, windowText(0, 10)+"|2 at -9223372036854775808 [0,10)")
 }
 
 func TestWindowUpdateAndComplete(t *testing.T) {
 	s := newSource(true, tWindow, tText)
 	h := newHarness(t, aggregate(s, catalog.Update, 0, []plan.Expr{col(s, 0)}, call("count")))
-	want(t, "first", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1")), "+1 "+window(0, 10)+"|1", "+1 "+window(10, 20)+"|1")
-	want(t, "second", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1")), "-1 "+window(10, 20)+"|1", "+1 "+window(10, 20)+"|2")
+	want(t, "first", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1")), "+1 "+windowText(0, 10)+"|1", "+1 "+windowText(10, 20)+"|1")
+	want(t, "second", h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1")), "-1 "+windowText(10, 20)+"|1", "+1 "+windowText(10, 20)+"|2")
 	if st := h.stats(); st.RowsTotal != 1 || st.RowsDroppedLate != 1 {
 		t.Errorf("stats %+v", st)
 	}
 	h = newHarness(t, aggregate(s, catalog.Complete, 0, []plan.Expr{col(s, 0)}, call("count")))
 	h.epoch(10, false, ins("0-10", "2"), ins("10-20", "1"))
-	want(t, "complete", h.epoch(30, false, ins("0-10", "2")), "-1 "+window(0, 10)+"|1", "+1 "+window(0, 10)+"|2")
+	want(t, "complete", h.epoch(30, false, ins("0-10", "2")), "-1 "+windowText(0, 10)+"|1", "+1 "+windowText(0, 10)+"|2")
 	if st := h.stats(); st.RowsTotal != 2 || st.RowsDroppedLate != 0 {
 		t.Errorf("stats %+v", st)
 	}

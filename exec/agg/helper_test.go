@@ -267,5 +267,5 @@ var (
 	tWindow  = types.WindowOf(types.Timestamp)
 )
 
-// window is the text of a window given in microseconds.
-func window(lo, hi int64) string { return types.Format(tWindow, types.PairDatum(lo, hi), nil) }
+// windowText is the text of a window given in microseconds.
+func windowText(lo, hi int64) string { return types.Format(tWindow, types.PairDatum(lo, hi), nil) }
