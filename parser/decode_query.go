@@ -34,6 +34,7 @@ func (d decoder) query(n tast.Node) *ast.Query {
 		d.orderBy(m, order.Items)
 	}
 	if p, ok := body.(*ast.ParenQuery); ok && len(q.With)+len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil && !q.Locking {
+		p.Query.Text, p.Query.At = q.Text, q.At
 		return p.Query
 	}
 	q.Body = body

@@ -99,7 +99,9 @@ func (p *parser) createRelation(stream bool, at ast.Pos) ast.Stmt {
 		p.skipStatement()
 		return &ast.CreateOther{What: "CREATE TABLE PARTITION OF", At: at}
 	}
+	untyped := -1 // token at which a column without a type shows
 	if p.is("(") && !stream && p.columnNamesOnly() {
+		untyped = p.i + 2
 		for _, n := range p.nameList() {
 			c.Columns = append(c.Columns, ast.ColumnDef{Name: n})
 		}
@@ -141,6 +143,9 @@ func (p *parser) createRelation(stream bool, at ast.Pos) ast.Stmt {
 			}
 			p.acceptWords("with", "data")
 			return c
+		}
+		if untyped >= 0 {
+			p.syntaxErrorAt(untyped)
 		}
 		return c
 	}

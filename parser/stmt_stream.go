@@ -44,7 +44,7 @@ func (p *parser) streaming(w string) ast.Stmt {
 func (p *parser) subscribe() ast.Stmt {
 	s := &ast.Subscribe{}
 	p.acceptWords("to")
-	if p.queryAt(p.i) && !(p.isWord(0, "values") && !p.isAt(1, "(")) {
+	if p.queryAt(p.i) || p.is("(") {
 		s.Query = p.query()
 	} else {
 		s.Name = p.qualified()

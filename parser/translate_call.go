@@ -9,7 +9,8 @@ import (
 // call's own, then the ORDER BY items, the filter and the window.
 type callMark struct {
 	call   *ast.Call
-	args   int
+	args   int // with those that are tables
+	plain  int // without
 	orders int
 	filter bool
 	over   bool
@@ -90,6 +91,7 @@ func (u *unit) arguments(m *callMark, tables map[string]*ast.TableArg) {
 			m.separate(u)
 			u.sequence(false)
 			m.args++
+			m.plain++
 			m.argName(name)
 		}
 		if c.Variadic || !p.accept(",") {
@@ -107,7 +109,7 @@ func (m *callMark) argName(name string) {
 	if name == "" && c.ArgNames == nil {
 		return
 	}
-	for len(c.ArgNames) < m.args-1 {
+	for len(c.ArgNames) < m.plain-1 {
 		c.ArgNames = append(c.ArgNames, "")
 	}
 	c.ArgNames = append(c.ArgNames, name)
@@ -151,7 +153,7 @@ func (u *unit) tableArg(name string, tables map[string]*ast.TableArg) {
 			u.comma()
 		}
 		// A comma may also begin the next argument of the call; brackets tell.
-		if p.is("(") {
+		if p.is("(") && p.bracketEndsArgument() {
 			p.next()
 			m.parts = u.list()
 			p.expect(")")
@@ -167,6 +169,13 @@ func (u *unit) tableArg(name string, tables map[string]*ast.TableArg) {
 		}
 	}
 	u.close()
+}
+
+// bracketEndsArgument says whether nothing of the same argument follows the
+// bracket at the cursor.
+func (p *parser) bracketEndsArgument() bool {
+	after := &p.toks[p.peek().link+1]
+	return p.tokIs(after, ",") || p.tokIs(after, ")")
 }
 
 // argumentAfterComma says whether the comma at the cursor ends a PARTITION BY

@@ -215,7 +215,10 @@ func (r *run) infixLevel() level {
 	case kwLike, kwIlike, kwIn, kwBetween:
 		return levelLike
 	case kwSimilar:
-		return levelLike
+		// SUBSTRING(a SIMILAR b ESCAPE c) has no TO.
+		if p.isWord(1, "to") {
+			return levelLike
+		}
 	case kwNot:
 		switch p.at(1).kw {
 		case kwLike, kwIlike, kwIn, kwBetween, kwSimilar:

@@ -76,7 +76,9 @@ func (u *unit) primary() {
 	case kindParam:
 		u.indirected(p.isAt(1, ".") || p.isAt(1, "["), func() { u.leaf(i, p.literal(p.next())) })
 	case kindQuoted:
-		u.nameOrCall()
+		if !u.typed() {
+			u.nameOrCall()
+		}
 	case kindPunct:
 		if !p.is("(") {
 			p.syntaxError()
@@ -225,16 +227,25 @@ func (u *unit) word(kw keyword) {
 			return
 		}
 	}
-	if p.typedLiteral() {
-		c := &ast.Cast{P: ast.P{At: p.pos(i)}, Type: p.typeName()}
-		if p.peek().kind != kindString {
-			p.syntaxError()
-		}
-		c.X = p.literal(p.next())
-		u.leaf(i, c)
-		return
+	if !u.typed() {
+		u.nameOrCall()
 	}
-	u.nameOrCall()
+}
+
+// typed translates a type followed by a string literal, if that is next.
+func (u *unit) typed() bool {
+	p := u.p
+	if !p.typedLiteral() {
+		return false
+	}
+	i := p.i
+	c := &ast.Cast{P: ast.P{At: p.pos(i)}, Type: p.typeName()}
+	if p.peek().kind != kindString {
+		p.syntaxError()
+	}
+	c.X = p.literal(p.next())
+	u.leaf(i, c)
+	return true
 }
 
 // nameOrCall translates a column reference or a function call.
