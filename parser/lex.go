@@ -255,10 +255,13 @@ func (l *lexer) number(start int) {
 
 // junk refuses letters right behind a number or parameter.
 func (l *lexer) junk(what string, start int) {
-	if l.i < len(l.text) && class[l.text[l.i]]&classIdentStart != 0 {
-		_, n := decodeRune(l.text[l.i:])
-		raise(start, sqlerr.SyntaxError, "trailing junk after %s at or near \"%s\"", what, l.text[start:l.i+n])
+	if l.i == len(l.text) || class[l.text[l.i]]&classIdentStart == 0 {
+		return
 	}
+	for l.i < len(l.text) && (class[l.text[l.i]]&(classIdentStart|classDigit) != 0 || l.text[l.i] == '$') {
+		l.i++
+	}
+	raise(start, sqlerr.SyntaxError, "trailing junk after %s at or near \"%s\"", what, l.text[start:l.i])
 }
 
 func (l *lexer) punct(c byte, start int) {

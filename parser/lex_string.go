@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -18,8 +19,6 @@ const (
 	stringUnicode
 	stringBits
 )
-
-func decodeRune(s string) (rune, int) { return utf8.DecodeRuneInString(s) }
 
 // quoted finds the end of a quoted run that begins at byte i, its opening
 // quote. It gives the offset after the closing quote and whether the text
@@ -102,7 +101,7 @@ func (l *lexer) str(start, prefix int, form stringForm) {
 	switch form {
 	case stringEscape:
 		if !utf8.ValidString(v) && utf8.ValidString(l.text[start:end]) {
-			raise(start, sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+			invalidUTF8(v)
 		}
 	case stringUnicode:
 		v, end = l.unicodeEscapes(v, start, end)
@@ -189,6 +188,31 @@ func (l *lexer) backslash(sb *strings.Builder, i, j int) int {
 	return i + 1
 }
 
+// invalidUTF8 raises PostgreSQL's error for the first bad character of s.
+func invalidUTF8(s string) {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r != utf8.RuneError || n > 1 {
+			i += n
+			continue
+		}
+		size := 1
+		switch c := s[i]; {
+		case c >= 0xf0:
+			size = 4
+		case c >= 0xe0:
+			size = 3
+		case c >= 0xc0:
+			size = 2
+		}
+		var hex []string
+		for _, c := range []byte(s[i:min(i+size, len(s))]) {
+			hex = append(hex, fmt.Sprintf("0x%02x", c))
+		}
+		raise(-1, sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": %s", strings.Join(hex, " "))
+	}
+}
+
 func (l *lexer) notNull(null bool, at int) {
 	if null {
 		raise(at, sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00")
@@ -256,7 +280,7 @@ func (l *lexer) unicodeEscapes(v string, start, end int) (string, int) {
 		var r rune
 		for k := from; k < from+want; k++ {
 			if k >= len(v) || hexDigit(v[k]) < 0 {
-				raise(start, sqlerr.SyntaxError, "invalid Unicode escape")
+				raise(start+len("U&'")+i, sqlerr.SyntaxError, "invalid Unicode escape")
 			}
 			r = r<<4 | rune(hexDigit(v[k]))
 		}

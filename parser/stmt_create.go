@@ -99,9 +99,9 @@ func (p *parser) createRelation(stream bool, at ast.Pos) ast.Stmt {
 		p.skipStatement()
 		return &ast.CreateOther{What: "CREATE TABLE PARTITION OF", At: at}
 	}
-	untyped := -1 // token at which a column without a type shows
+	untyped := false // columns without types are for AS only
 	if p.is("(") && !stream && p.columnNamesOnly() {
-		untyped = p.i + 2
+		untyped = true
 		for _, n := range p.nameList() {
 			c.Columns = append(c.Columns, ast.ColumnDef{Name: n})
 		}
@@ -144,8 +144,8 @@ func (p *parser) createRelation(stream bool, at ast.Pos) ast.Stmt {
 			p.acceptWords("with", "data")
 			return c
 		}
-		if untyped >= 0 {
-			p.syntaxErrorAt(untyped)
+		if untyped {
+			p.syntaxError()
 		}
 		return c
 	}
@@ -279,10 +279,14 @@ func (p *parser) columnDef() (col ast.ColumnDef, other string) {
 		switch {
 		case p.acceptWords("constraint"):
 			p.name()
-		case p.acceptWords("not", "null"):
+		case p.words("not", "deferrable"), p.oneOf("deferrable", "initially") != "":
+			p.constraintSuffix()
+		case p.isWord(0, "not"):
+			p.expectWords("not", "null")
 			col.NotNull = true
 		case p.acceptWords("null"):
-		case p.acceptWords("primary", "key"):
+		case p.isWord(0, "primary"):
+			p.expectWords("primary", "key")
 			col.PrimaryKey = true
 		case p.acceptWords("unique"):
 			col.Unique = true
@@ -300,8 +304,6 @@ func (p *parser) columnDef() (col ast.ColumnDef, other string) {
 			return col, "CREATE TABLE with GENERATED"
 		case p.isWord(0, "references"):
 			return col, "CREATE TABLE with REFERENCES"
-		case p.oneOf("deferrable", "initially") != "":
-			p.constraintSuffix()
 		default:
 			return col, ""
 		}
@@ -365,6 +367,9 @@ func (p *parser) createIndex(unique bool, at ast.Pos) ast.Stmt {
 	}
 	p.expect("(")
 	for {
+		if !p.is("(") && !p.isName(0, typeFunc) {
+			p.syntaxError()
+		}
 		if !p.isName(0, colName) || p.isAt(1, "(") {
 			p.skipStatement()
 			return &ast.CreateOther{What: "CREATE INDEX on an expression", At: at}

@@ -22,7 +22,7 @@ func (p *parser) insert() ast.Stmt {
 	default:
 		s.Query = p.query()
 	}
-	if p.words("on", "conflict") {
+	if p.isWord(0, "on") {
 		s.OnConflict = p.onConflict()
 	}
 	s.Returning = p.returning()

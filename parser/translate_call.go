@@ -218,7 +218,7 @@ func (u *unit) callSuffix(m *callMark) {
 		c.IgnoreNulls = p.isWord(0, "ignore")
 		p.i += 2
 	}
-	if p.isWord(0, "over") && (p.isAt(1, "(") || p.at(1).kind == kindQuoted || p.isName(1, colName)) {
+	if p.isWord(0, "over") && (p.isAt(1, "(") || p.isName(1, colName) || p.at(1).kind == kindEOF) {
 		i := p.next()
 		m.separate(u)
 		m.over = true
@@ -317,16 +317,17 @@ func (u *unit) windowSpec(i int) {
 func (u *unit) frame(m *overMark) {
 	p, f := u.p, m.spec.Frame
 	written := m.parts+m.orders > 0
-	start := p.i
-	if p.acceptWords("between") {
-		f.Start = u.bound(&written)
+	between := p.acceptWords("between")
+	start := int(p.peek().pos)
+	end := start
+	f.Start = u.bound(&written)
+	f.End = ast.Bound{Kind: "current row"}
+	if between {
 		p.expectWords("and")
+		end = int(p.peek().pos)
 		f.End = u.bound(&written)
-	} else {
-		f.Start = u.bound(&written)
-		f.End = ast.Bound{Kind: "current row"}
 	}
-	checkFrame(f, int(p.toks[start].pos))
+	checkFrame(f, start, end)
 	if !p.acceptWords("exclude") {
 		return
 	}
@@ -375,19 +376,20 @@ func (u *unit) bound(written *bool) ast.Bound {
 	return ast.Bound{Kind: kind, Offset: offsetPending}
 }
 
-// checkFrame refuses frames that PostgreSQL's grammar refuses.
-func checkFrame(f *ast.Frame, off int) {
+// checkFrame refuses frames that PostgreSQL's grammar refuses; start and end
+// are where the bounds are.
+func checkFrame(f *ast.Frame, start, end int) {
 	s, e := f.Start.Kind, f.End.Kind
-	refuse := func(msg string) { raise(off, sqlerr.WindowingError, "%s", msg) }
+	refuse := func(at int, msg string) { raise(at, sqlerr.WindowingError, "%s", msg) }
 	switch {
 	case s == "unbounded following":
-		refuse("frame start cannot be UNBOUNDED FOLLOWING")
+		refuse(start, "frame start cannot be UNBOUNDED FOLLOWING")
 	case e == "unbounded preceding":
-		refuse("frame end cannot be UNBOUNDED PRECEDING")
+		refuse(end, "frame end cannot be UNBOUNDED PRECEDING")
 	case s == "current row" && e == "preceding":
-		refuse("frame starting from current row cannot have preceding rows")
+		refuse(end, "frame starting from current row cannot have preceding rows")
 	case s == "following" && (e == "preceding" || e == "current row"):
-		refuse("frame starting from following row cannot have preceding rows")
+		refuse(end, "frame starting from following row cannot have preceding rows")
 	}
 }
 
@@ -419,10 +421,6 @@ func (u *unit) special(kw keyword) {
 	case kwPosition:
 		u.sequence(true)
 		m.args = 1
-		if p.accept(",") {
-			arg()
-			break
-		}
 		p.expectWords("in")
 		m.separate(u)
 		u.sequence(true)

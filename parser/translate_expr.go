@@ -184,7 +184,7 @@ func (r *run) infixLevel() level {
 	case kwCollate:
 		return levelAt
 	case kwAt:
-		if p.isWord(1, "time") && p.isWord(2, "zone") {
+		if p.isWord(1, "time") {
 			return levelAt
 		}
 	case kwOperator:
@@ -296,8 +296,11 @@ func (p *parser) operatorName() (schema, op string) {
 func (r *run) quantified(op string) bool {
 	u, p := r.u, r.u.p
 	t := p.peek()
-	if t.kind != kindWord || t.kw != kwAny && t.kw != kwSome && t.kw != kwAll || !p.isAt(1, "(") {
+	if t.kind != kindWord || t.kw != kwAny && t.kw != kwSome && t.kw != kwAll {
 		return false
+	}
+	if !p.isAt(1, "(") {
+		p.syntaxErrorAt(p.i + 1)
 	}
 	if op == "!=" {
 		op = "<>"
@@ -442,8 +445,7 @@ func (r *run) atLevel() bool {
 	case kwOverlaps:
 		u.hole(markOverlaps, i, nil)
 	default:
-		p.next()
-		p.next()
+		p.expectWords("time", "zone")
 		u.hole(markAtZone, i, nil)
 	}
 	u.plain(i, "||")

@@ -152,7 +152,7 @@ func (u *unit) factor() {
 		return
 	}
 	if lateral {
-		p.syntaxError()
+		p.syntaxErrorAt(min(p.i+n, len(p.toks)-1))
 	}
 	u.table(i)
 }

@@ -221,11 +221,18 @@ func (u *unit) word(kw keyword) {
 		kwCurrentUser, kwUser, kwSessionUser, kwCurrentCatalog:
 		u.niladic(call)
 		return
-	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping, kwNormalize:
+	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping:
+		if call {
+			u.listCall(kw)
+			return
+		}
+	case kwNormalize:
 		if call {
 			u.call(nil)
 			return
 		}
+	case kwDefault:
+		raise(int(p.peek().pos), sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
 	}
 	if !u.typed() {
 		u.nameOrCall()
@@ -246,6 +253,27 @@ func (u *unit) typed() bool {
 	c.X = p.literal(p.next())
 	u.leaf(i, c)
 	return true
+}
+
+// listCall translates COALESCE and its like, which take a list that is not
+// empty and none of the clauses of a call.
+func (u *unit) listCall(kw keyword) {
+	p := u.p
+	i := p.next()
+	m := &callMark{call: &ast.Call{P: ast.P{At: p.pos(i)}, Name: p.value(i)}}
+	u.open(markCall, i, m)
+	p.expect("(")
+	if kw == kwNullif {
+		u.sequence(false)
+		p.expect(",")
+		u.comma()
+		u.sequence(false)
+		m.args = 2
+	} else {
+		m.args = u.list()
+	}
+	p.expect(")")
+	u.close()
 }
 
 // nameOrCall translates a column reference or a function call.

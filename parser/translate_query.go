@@ -223,7 +223,9 @@ func (u *unit) selectBlock(i int, m *selectMark) {
 		p.acceptWords("all")
 	}
 	u.close()
-	s.Items = u.selectItems(true)
+	if s.Items = u.selectItems(true); s.Items == nil && (s.Distinct || m.on > 0) {
+		p.syntaxError()
+	}
 	if p.isWord(0, "into") {
 		p.unsupported(p.i, "SELECT INTO is not supported")
 	}
@@ -353,7 +355,7 @@ func (u *unit) groupItem() {
 		g.Kind = "rollup"
 	case p.isWord(0, "cube") && p.isAt(1, "("):
 		g.Kind = "cube"
-	case p.words("grouping", "sets") && p.isAt(2, "("):
+	case p.words("grouping", "sets"):
 		g.Kind = "sets"
 		words = 2
 	default:
@@ -417,7 +419,7 @@ func (u *unit) queryTail(m *queryMark) {
 		switch {
 		case p.isWord(0, "limit"), p.isWord(0, "fetch"):
 			if seenLimit {
-				raise(int(p.toks[i].pos), sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
+				p.syntaxError()
 			}
 			seenLimit = true
 			p.next()
@@ -429,7 +431,7 @@ func (u *unit) queryTail(m *queryMark) {
 			continue
 		case p.isWord(0, "offset"):
 			if lim.has('o') {
-				raise(int(p.toks[i].pos), sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
+				p.syntaxError()
 			}
 			p.next()
 			u.limitArg(m, lim, i, 'o')
@@ -438,7 +440,7 @@ func (u *unit) queryTail(m *queryMark) {
 				p.next()
 			}
 			continue
-		case p.isWord(0, "for") && p.oneOfAt(1, "update", "share", "no", "key") != "":
+		case p.isWord(0, "for"):
 			m.q.Locking = true
 			p.locking()
 			continue
@@ -449,7 +451,7 @@ func (u *unit) queryTail(m *queryMark) {
 		u.close()
 	}
 	if m.q.WithTies && m.orders == 0 {
-		raise(int(p.toks[p.i].pos), sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
+		raise(-1, sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
 	}
 }
 
@@ -513,6 +515,8 @@ func (u *unit) fetchFirst(m *queryMark, lim *limitMark, i int) {
 func (p *parser) locking() {
 	p.next()
 	switch p.oneOf("update", "share", "no", "key") {
+	case "":
+		p.syntaxError()
 	case "no":
 		p.expectWords("no", "key", "update")
 	case "key":

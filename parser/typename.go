@@ -50,13 +50,14 @@ func (p *parser) standardType(t *ast.TypeName, kw keyword) {
 	case kwDouble:
 		p.expectWords("precision")
 	case kwFloat:
+		at := int(p.at(1).pos)
 		p.mods(t)
 		if len(t.Mods) > 0 {
 			switch n := t.Mods[0]; {
 			case n < 1:
-				raise(p.base+int(t.Pos), sqlerr.InvalidParameterValue, "precision for type float must be at least 1 bit")
+				raise(at, sqlerr.InvalidParameterValue, "precision for type float must be at least 1 bit")
 			case n > 53:
-				raise(p.base+int(t.Pos), sqlerr.InvalidParameterValue, "precision for type float must be less than 54 bits")
+				raise(at, sqlerr.InvalidParameterValue, "precision for type float must be less than 54 bits")
 			case n < 25:
 				t.Name = "float4"
 			}
@@ -77,10 +78,12 @@ func (p *parser) standardType(t *ast.TypeName, kw keyword) {
 		p.mods(t)
 	case kwTimestamp, kwTime:
 		p.mods(t)
-		if p.acceptWords("with", "time", "zone") {
+		switch {
+		case p.words("with", "time"):
+			p.expectWords("with", "time", "zone")
 			t.Name += "tz"
-		} else {
-			p.acceptWords("without", "time", "zone")
+		case p.words("without", "time"):
+			p.expectWords("without", "time", "zone")
 		}
 	case kwInterval:
 		if p.is("(") {
