@@ -27,6 +27,12 @@ func errUnit(known bool, field string, k Kind) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "unit \"%s\" not recognized for type %s", f, typ)
 }
 
+// truncUnit finds the unit that a field of date_trunc names.
+func truncUnit(field string) (unit int, ok bool) {
+	tok := intervalTokens[strings.ToLower(field)]
+	return tok.value, tok.kind == tokUnits
+}
+
 // isoWeek gives the ISO 8601 year and week of a day.
 func isoWeek(day int64) (year, week int) {
 	y, _, _ := DaysToCivil(day)
@@ -128,10 +134,8 @@ func extractInfinity(field string, unit int, k Kind, negative bool) (Num, bool, 
 	switch unit {
 	case unitYear, unitDecade, unitCentury, unitMillennium, unitJulian, unitISOYear, unitEpoch:
 		return Num{form: numInf, neg: negative}, false, nil
-	case unitTime:
-		return Num{}, false, errUnit(true, field, k)
 	}
-	if _, ok := extractTimestamp(unit, k, 0, nil); !ok && k != Date {
+	if _, ok := extractTimestamp(unit, TimestampTZ, 0, nil); !ok && k != Date {
 		return Num{}, false, errUnit(true, field, k)
 	}
 	if _, ok := extractDay(unit, 0); !ok && k == Date {
@@ -261,7 +265,7 @@ func DateTrunc(field string, ts int64, loc *time.Location) (int64, error) {
 	if loc != nil {
 		k = TimestampTZ
 	}
-	unit, ok := fieldUnit(field)
+	unit, ok := truncUnit(field)
 	if !ok {
 		return 0, errUnit(false, field, k)
 	}
@@ -340,7 +344,7 @@ func truncPeriod(y, n int) int {
 
 // IntervalTrunc cuts an interval down to a field. Errors: 22023, 0A000.
 func IntervalTrunc(field string, d Datum) (Datum, error) {
-	unit, ok := fieldUnit(field)
+	unit, ok := truncUnit(field)
 	if !ok {
 		return d, errUnit(false, field, Interval)
 	}

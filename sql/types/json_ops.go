@@ -376,6 +376,9 @@ func AppendJSONStripNulls(dst, b []byte, compact bool) []byte {
 	b = bytes.Trim(b, " \t\r\n")
 	k := JSONTypeOf(b)
 	if k < JSONArray {
+		if compact && k == JSONString {
+			return AppendJSONString(dst, JSONUnquote(b))
+		}
 		return append(dst, b...)
 	}
 	sep, colon := ", ", ": "

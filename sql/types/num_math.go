@@ -82,11 +82,34 @@ func (n Num) Exp() (Num, error) {
 		}
 		return Num{scale: s}, nil
 	}
-	var out apd.Decimal
-	if _, err := apdContext(int(s)+int(max(n.ToFloat64()*log10e, 0))+guardDigits).Exp(&out, n.apd()); err != nil {
-		return n, errNumOverflow()
+	out, err := expAPD(n.apd(), int(s)+int(max(n.ToFloat64()*log10e, 0))+guardDigits)
+	if err != nil {
+		return n, err
 	}
-	return numFromAPD(&out, s), nil
+	return numFromAPD(out, s), nil
+}
+
+// expAPD gives e to the power x. A large x is halved until the library takes
+// it, and the result squared as often.
+func expAPD(x *apd.Decimal, precision int) (*apd.Decimal, error) {
+	c := apdContext(precision + 6)
+	f, _ := x.Float64()
+	halvings := 0
+	for ; math.Abs(f) > 256; f /= 2 {
+		halvings++
+	}
+	out := new(apd.Decimal)
+	_, err := c.Quo(out, x, apd.New(1<<halvings, 0))
+	if err == nil {
+		_, err = c.Exp(out, out)
+	}
+	for ; halvings > 0 && err == nil; halvings-- {
+		_, err = c.Mul(out, out, out)
+	}
+	if err != nil || out.Form != apd.Finite {
+		return nil, errNumOverflow()
+	}
+	return out, nil
 }
 
 // lnWeight estimates the decimal weight of ln(n), as PostgreSQL's estimate_ln_dweight.
@@ -202,7 +225,7 @@ func (n Num) Pow(e Num) (Num, error) {
 	}
 	if e.isInteger() {
 		if i, err := e.ToInt64(); err == nil && i == int64(int32(i)) {
-			return n.powInt(i, e.scale)
+			return n.powInt(i)
 		}
 	}
 	if n.IsZero() {
@@ -231,16 +254,17 @@ func (n Num) Pow(e Num) (Num, error) {
 	if err != nil {
 		return n, err
 	}
-	var x, out apd.Decimal
+	var x apd.Decimal
 	c := apdContext(precision + 8 + e.digits())
 	if _, err := c.Mul(&x, ln, e.apd()); err != nil {
 		return n, errNumOverflow()
 	}
-	if _, err := apdContext(precision).Exp(&out, &x); err != nil {
-		return n, errNumOverflow()
+	out, err := expAPD(&x, precision)
+	if err != nil {
+		return n, err
 	}
 	out.Negative = neg
-	return numFromAPD(&out, s), nil
+	return numFromAPD(out, s), nil
 }
 
 // powSpecial handles NaN, infinities and the arguments that have no power.
@@ -283,8 +307,10 @@ func (n Num) powSpecial(e Num) (r Num, done bool, err error) {
 	return NumInf, true, nil
 }
 
-// powInt gives an integer power; es is the exponent's display scale.
-func (n Num) powInt(e int64, es int32) (Num, error) {
+// powInt gives an integer power.
+func (n Num) powInt(e int64) (Num, error) {
+	// PostgreSQL takes 16 places whatever the size of the result.
+	s := clampScale(minSigDigits, n.scale)
 	f := 0.0
 	if !n.IsZero() {
 		var buf [48]byte
@@ -302,10 +328,9 @@ func (n Num) powInt(e int64, es int32) (Num, error) {
 	if f > 3*math.MaxInt16*4 {
 		return n, errNumOverflow()
 	}
-	if f+1 < -2000 {
-		return Num{scale: maxResultScale}, nil
+	if f+1 < -float64(s) {
+		return Num{scale: s}, nil
 	}
-	s := clampScale(minSigDigits-int(f), n.scale, es)
 	abs := e
 	if abs < 0 {
 		abs = -abs
