@@ -52,14 +52,6 @@ cot(float8) float8
 acos(float8) float8
 atan(float8) float8
 atan2(float8,float8) float8
-sind(float8) float8
-cosd(float8) float8
-tand(float8) float8
-cotd(float8) float8
-asind(float8) float8
-acosd(float8) float8
-atand(float8) float8
-atan2d(float8,float8) float8
 sinh(float8) float8
 cosh(float8) float8
 tanh(float8) float8

@@ -4,7 +4,6 @@ package fn
 const textFuncs = `
 length(text) int4
 length(bpchar) int4
-length(bytea,name) int4 stable
 length(bytea) int4
 char_length(bpchar) int4
 char_length(text) int4
@@ -82,7 +81,6 @@ get_byte(bytea,int4) int4
 set_byte(bytea,int4,int4) bytea
 string_to_array(text,text,text) text[] null
 string_to_array(text,text) text[] null
-unistr(text) text
 substring(text,int4,int4) text
 substring(text,int4) text
 substring(bytea,int4,int4) bytea
