@@ -116,7 +116,7 @@ func (p *dateParser) field(f dateField, seen, pending int, rest []dateField) (go
 			return 0, 0, dateBad
 		}
 		got, e = hasTime, p.clock(f.text)
-		if e == dateOK && (p.hour > 24 || p.hour == 24 && p.min+p.sec+p.usec > 0) {
+		if e == dateOK && p.timeOverflows() {
 			e = dateOverflow
 		}
 	case fieldZone:
@@ -374,6 +374,11 @@ func (p *dateParser) clock(s string) dateErr {
 		e = dateOverflow
 	}
 	return e
+}
+
+// timeOverflows says whether the time is beyond 24:00:00.
+func (c civil) timeOverflows() bool {
+	return c.hour > 24 || c.min > 59 || c.sec > 60 || c.timeOfDay() > usecPerDay
 }
 
 func parseClock(s string) (h int64, m, sec, us int, e dateErr) {

@@ -53,6 +53,9 @@ func parseTime(s string, mod int32, env *Env) (int64, error) {
 		if e == dateOK && p.seen&hasTime != hasTime {
 			e = dateBad
 		}
+		if e == dateOK && p.timeOverflows() {
+			e = dateOverflow
+		}
 	}
 	if e != dateOK {
 		return 0, e.error("time", s, p.badZone)

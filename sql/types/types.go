@@ -76,7 +76,12 @@ func ArrayOf(elem Type) Type {
 func WindowOf(elem Kind) Type { return Type{Kind: Window, Elem: elem} }
 
 // ElemType gives the element type of an array, or the type of a window's two fields.
-func (t Type) ElemType() Type { return Type{Kind: t.Elem} }
+func (t Type) ElemType() Type {
+	if t.Kind == Int2Vector {
+		return Type{Kind: Int2}
+	}
+	return Type{Kind: t.Elem}
+}
 
 // Same says whether two types are equal but for their modifiers.
 func (t Type) Same(u Type) bool { return t.Kind == u.Kind && t.Elem == u.Elem }
