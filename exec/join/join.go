@@ -39,7 +39,7 @@ func New(n *plan.Join, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	if o.leftOnly() {
 		o.outTypes = in[0]
 	}
-	o.lone = rowenc.NewOut(o.outTypes)
+	o.lone, o.one = rowenc.NewOut(o.outTypes), batch.New(in[0], 1)
 	if mixed != nil {
 		if o.residual, err = kernel.Compile(mixed, both); err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ type join struct {
 	holding    bool // hold, or this epoch is that of a SELECT
 	pairs      *pairs
 	lone       *rowenc.Out    // rows that come out without a partner
-	waiting    []*batch.Batch // right rows of this epoch, see Push
+	one        *batch.Batch   // a left row of a semi or anti join
 	counters   *table.Ordered // number of stored rows of each side
 	counted    bool           // counters were read
 	stats      dataflow.Stats
@@ -80,6 +80,9 @@ type join struct {
 }
 
 func (o *join) leftOnly() bool { return o.n.Kind == plan.Semi || o.n.Kind == plan.Anti }
+
+// settles says that the first match of a left row settles its case for good, so that it need not be stored any longer.
+func (o *join) settles() bool { return o.holding && o.sticky && o.leftOnly() }
 
 // splitResidual compiles the conjuncts that concern one side alone into the sides and gives the rest.
 func (o *join) splitResidual(e plan.Expr, in dataflow.InputTypes, both []types.Type) (plan.Expr, error) {
@@ -143,27 +146,12 @@ func usesColumns(e plan.Expr, lo, hi int) bool {
 // Push implements dataflow.Operator.
 func (o *join) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
 	o.holding = o.hold || ep.Final
-	if o.n.Kind == plan.Semi && o.hold && !ep.Final && port == 1 {
-		// As in Spark, all left rows of an epoch come before the right ones: whether a left row is stored at all depends
-		// on the matches that it finds when it comes.
-		o.waiting = append(o.waiting, b.Select(nil))
-		return nil
-	}
 	return o.process(ep, port, b, out)
 }
 
 // EndEpoch implements dataflow.Operator.
 func (o *join) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	o.holding = o.hold || ep.Final
-	port := ep.Port
-	for _, b := range o.waiting {
-		ep.Port = 1
-		if err := o.process(ep, 1, b, out); err != nil {
-			return err
-		}
-	}
-	ep.Port = port
-	o.waiting = o.waiting[:0]
 	var err error
 	switch {
 	case ep.Final:

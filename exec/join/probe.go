@@ -167,6 +167,9 @@ func (o *join) countTouched(other *side, out dataflow.Emit) error {
 			if err := o.turned(other, key[e.klen:], e.w, is, out); err != nil {
 				return err
 			}
+			if o.settles() {
+				o.forget(other, key, e)
+			}
 		}
 	}
 	p.touched, p.toff, p.by = p.touched[:0], p.toff[:1], p.by[:0]
@@ -206,8 +209,8 @@ func (o *join) arrive(s, other *side, b *batch.Batch, j, i int, out dataflow.Emi
 			}
 		}
 	}
-	if o.n.Kind == plan.Semi && s.port == 0 && o.hold && o.sticky && matches > 0 {
-		return nil // it has come out for good
+	if s.port == 0 && matches > 0 && o.settles() {
+		return nil
 	}
 	o.store(s, b, i, k, matches)
 	if s.counts == nil {
@@ -222,7 +225,7 @@ func (o *join) arrive(s, other *side, b *batch.Batch, j, i int, out dataflow.Emi
 
 // turnKey does what turned does for all rows of a side with a join key.
 func (o *join) turnKey(s *side, joinKey []byte, matched bool, out dataflow.Emit) error {
-	if o.holding && o.n.Kind != plan.Semi {
+	if o.holding && o.n.Kind != plan.Semi && !o.settles() {
 		return nil
 	}
 	p := o.pairs
@@ -231,10 +234,30 @@ func (o *join) turnKey(s *side, joinKey []byte, matched bool, out dataflow.Emit)
 		p.end = hi
 	}
 	var err error
+	removed := int64(0)
 	s.rows.Scan(joinKey, hi, func(key, val []byte) bool {
 		e := o.readEntry(s, val)
 		err = o.turned(s, key[e.klen:], e.w, matched, out)
+		removed += e.w
 		return err == nil
 	})
+	if err == nil && o.settles() {
+		s.rows.DeleteRange(joinKey, hi)
+		o.removed(s, removed)
+	}
 	return err
+}
+
+// forget removes a stored row of the left side.
+func (o *join) forget(s *side, key []byte, e entry) {
+	s.rows.Delete(key)
+	o.removed(s, e.w)
+	if s.times == nil {
+		return
+	}
+	o.one.Reset()
+	rowenc.ReadRow(key[e.klen:], o.one.Cols)
+	t, _ := rowenc.EventTime(o.one.Cols[s.timeCol], 0)
+	o.scratch = append(rowenc.AppendTime(o.scratch[:0], t), key...)
+	s.times.Delete(o.scratch)
 }

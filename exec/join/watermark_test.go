@@ -83,6 +83,7 @@ func (j *timed) contents(accepted [2][]optest.Row, w dataflow.Watermark) (z opte
 			}
 		}
 	}
+	settled := j.n.Mode == catalog.Append && j.n.Kind >= plan.Semi // left rows go with their first match
 	hasMatch := func(side int, x optest.Row) (any bool) {
 		for _, y := range accepted[1-side] {
 			if side == 0 && j.matches(x, y) || side == 1 && j.matches(y, x) {
@@ -95,6 +96,9 @@ func (j *timed) contents(accepted [2][]optest.Row, w dataflow.Watermark) (z opte
 	for side, rows := range accepted {
 		for _, r := range rows {
 			matched := hasMatch(side, r)
+			if settled && side == 0 && matched && !evicted(side, r) {
+				stored--
+			}
 			certain := evicted(side, r) || j.n.Mode == catalog.Update
 			switch {
 			case matched && side == 0 && kind == plan.Semi, !matched && certain && side == 0 && kind == plan.Anti:
@@ -184,7 +188,7 @@ func runTimed(t *testing.T, rnd *rand.Rand, j *timed, r *optest.Runner) {
 			t.Fatal("an append view has a deletion")
 		}
 		s := r.Op.(dataflow.Stateful).Stats()
-		if j.n.Kind != plan.Semi && s.RowsTotal != stored {
+		if s.RowsTotal != stored {
 			t.Fatalf("epoch %d: %d rows in state, want %d", e, s.RowsTotal, stored)
 		}
 		if e == 14 && s.RowsTotal != 0 {
@@ -207,35 +211,6 @@ func TestOutputWatermark(t *testing.T) {
 		n := &plan.Join{KeyTime: -1, LeftState: &plan.StateBound{OffsetMicros: c.left}, RightState: &plan.StateBound{OffsetMicros: c.right}}
 		if got := outputWatermark(n, c.in); got != c.want {
 			t.Errorf("%v: %d, want %d", c, got, c.want)
-		}
-	}
-}
-
-// TestSemiState is V49 and V50: how many rows a semi join keeps.
-func TestSemiState(t *testing.T) {
-	in := dataflow.InputTypes{timedTs, timedTs}
-	j := rangeJoin()
-	j.n.Kind, j.n.Mode = plan.Semi, catalog.Append
-	j.n.Left, j.n.Right = optest.Input(timedTs, true), optest.Input(timedTs, true)
-	r := optest.New(t, mustNew(t, &j.n, in), in, nil)
-	steps := []struct {
-		changes []optest.Change
-		out     string
-		total   int64
-	}{
-		{[]optest.Change{{Port: 0, Row: optest.Row{1, 5 * second}, W: 1}, {Port: 0, Row: optest.Row{3, 5 * second}, W: 1}}, "", 2},
-		{[]optest.Change{{Port: 1, Row: optest.Row{1, 10 * second}, W: 1}, {Port: 1, Row: optest.Row{2, 5 * second}, W: 1}}, "1|5000000 x1\n", 4},
-		{[]optest.Change{{Port: 1, Row: optest.Row{1, 9 * second}, W: 1}}, "", 5},
-		{[]optest.Change{{Port: 0, Row: optest.Row{1, 7 * second}, W: 1}, {Port: 0, Row: optest.Row{1, 30 * second}, W: 1}}, "1|7000000 x1\n", 6},
-		// In one epoch the left row is stored before the right one matches it, whichever came first.
-		{[]optest.Change{{Port: 1, Row: optest.Row{5, 31 * second}, W: 1}, {Port: 0, Row: optest.Row{5, 31 * second}, W: 1}}, "5|31000000 x1\n", 8},
-	}
-	for i, s := range steps {
-		if err := r.Epoch(s.changes, dataflow.NoWatermark, 0); err != nil {
-			t.Fatal(err)
-		}
-		if got := r.Op.(dataflow.Stateful).Stats().RowsTotal; r.Delta.String() != s.out || got != s.total {
-			t.Errorf("step %d: %q, %d rows; want %q, %d", i, r.Delta, got, s.out, s.total)
 		}
 	}
 }
