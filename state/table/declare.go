@@ -120,7 +120,11 @@ func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
 	if n <= 0 || entries < 0 {
 		return 0, d, fmt.Errorf("declaration of a state table is malformed")
 	}
-	return entries, d, json.Unmarshal(raw[n:], &d)
+	err = json.Unmarshal(raw[n:], &d)
+	if err == nil && (len(d.Kind) != 1 || d.Words < 0) {
+		err = fmt.Errorf("declaration of a state table is malformed")
+	}
+	return entries, d, err
 }
 
 func describe(raw []byte) string {
@@ -193,13 +197,12 @@ func (w *Windows) reopen() {
 	prefix := metaKey(w.inf.ord)
 	var err error
 	fail(w.inf.sp.backing.Scan(append(metaKey(w.inf.ord), 0), PrefixEnd(prefix), false, func(k, v []byte) bool {
-		start, n := binary.Varint(v)
-		count, m := binary.Varint(v[max(n, 0):])
-		if len(k) != len(prefix)+8 || n <= 0 || m <= 0 || count < 0 {
+		start, count, ok := parseWindow(v)
+		if len(k) != len(prefix)+8 || !ok {
 			err = fmt.Errorf("record of a window is malformed: %x = %x", k, v)
 			return false
 		}
-		end := int64(binary.BigEndian.Uint64(k[len(prefix):]) ^ 1<<63)
+		end := windowEnd(k)
 		x := &window{start: start, end: end, onDisk: true, h: newHash(w.inf, w.windowPrefix(end))}
 		if count > 0 {
 			x.h.setPartial(count)
@@ -208,4 +211,16 @@ func (w *Windows) reopen() {
 		return true
 	}))
 	fail(err)
+}
+
+// windowEnd reads the window end in a key of a Windows table, of data or description.
+func windowEnd(k []byte) int64 { return int64(binary.BigEndian.Uint64(k[3:]) ^ 1<<63) }
+
+func parseWindow(v []byte) (start, count int64, ok bool) {
+	start, n := binary.Varint(v)
+	if n <= 0 {
+		return 0, 0, false
+	}
+	count, m := binary.Varint(v[n:])
+	return start, count, m > 0 && n+m == len(v) && count >= 0
 }

@@ -1,0 +1,163 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// Space opens the operator state of a view, as of the last checkpoint. The
+// view's goroutine owns it, and declares its tables next; see package table.
+// It panics with *table.Failure when the disk cannot be read.
+func (s *Store) Space(view catalog.OID) *table.Space {
+	b := &backing{st: s, prefix: relationKey(keySpace, view)}
+	s.mu.Lock()
+	s.backings[b] = struct{}{}
+	s.mu.Unlock()
+	return table.Open(b)
+}
+
+// backing reads one space. It reads Pebble as it is now: only checkpoints write
+// there, and what a table has in memory hides what one changes.
+type backing struct {
+	st     *Store
+	prefix []byte
+	key    []byte
+
+	mu   sync.Mutex // the end of a checkpoint closes what is cached
+	idle *spaceIter
+}
+
+// spaceIter is an iterator over a space, as of a number of checkpoints.
+type spaceIter struct {
+	*pebble.Iterator
+	gen uint64
+}
+
+func (b *backing) full(k []byte) []byte {
+	b.key = append(append(b.key[:0], b.prefix...), k...)
+	return b.key
+}
+
+func (b *backing) Get(k []byte, f func(val []byte)) error {
+	v, c, err := b.st.db.Get(b.full(k))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f(v)
+	return c.Close()
+}
+
+// denseGets is the number of steps that a batch of gets goes through the next
+// keys rather than seek: a step costs a small part of a seek.
+const denseGets = 4
+
+func (b *backing) GetMany(keys [][]byte, f func(i int, val []byte)) error {
+	if len(keys) < 8 {
+		// Point reads use the filters.
+		for i, k := range keys {
+			if err := b.Get(k, func(v []byte) { f(i, v) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	it, err := b.iter(b.prefix, after(b.prefix))
+	if err != nil {
+		return err
+	}
+	valid := false
+	for i, k := range keys {
+		full := b.full(k)
+		for n := 0; valid && n < denseGets && bytes.Compare(it.Key(), full) < 0; n++ {
+			valid = it.Next()
+		}
+		if !valid || bytes.Compare(it.Key(), full) < 0 {
+			if valid = it.SeekGE(full); !valid && it.Error() == nil {
+				break
+			}
+		}
+		if valid && bytes.Equal(it.Key(), full) {
+			v, err := it.ValueAndErr()
+			if err != nil {
+				return errors.Join(err, b.put(it))
+			}
+			f(i, v)
+		}
+	}
+	return errors.Join(it.Error(), b.put(it))
+}
+
+func (b *backing) Scan(lo, hi []byte, desc bool, f func(k, v []byte) bool) error {
+	upper := after(b.prefix)
+	if hi != nil {
+		upper = append(append([]byte(nil), b.prefix...), hi...)
+	}
+	it, err := b.iter(append(append([]byte(nil), b.prefix...), lo...), upper)
+	if err != nil {
+		return err
+	}
+	first, next := it.First, it.Next
+	if desc {
+		first, next = it.Last, it.Prev
+	}
+	for ok := first(); ok; ok = next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return errors.Join(err, b.put(it))
+		}
+		if !f(it.Key()[len(b.prefix):], v) {
+			break
+		}
+	}
+	return errors.Join(it.Error(), b.put(it))
+}
+
+// iter takes the cached iterator, or makes one when it is in use or older than
+// the last checkpoint. put gives it back.
+func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
+	b.mu.Lock()
+	it := b.idle
+	b.idle = nil
+	b.mu.Unlock()
+	gen := b.st.gen.Load()
+	if it != nil && it.gen == gen {
+		it.SetBounds(lo, hi)
+		return it, nil
+	}
+	if it != nil {
+		if err := it.Close(); err != nil {
+			return nil, err
+		}
+	}
+	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi})
+	return &spaceIter{n, gen}, err
+}
+
+func (b *backing) put(it *spaceIter) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.idle != nil || it.Error() != nil || it.gen != b.st.gen.Load() {
+		return it.Close()
+	}
+	b.idle = it
+	return nil
+}
+
+// release closes the cached iterator, which keeps files and memtables alive.
+func (b *backing) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.idle != nil {
+		_ = b.idle.Close() // an error of reading was given to its user
+		b.idle = nil
+	}
+}

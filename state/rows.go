@@ -1,0 +1,242 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// Rows are the contents of a table or of a view whose rows change: a multiset
+// of rows in the order of its key columns. What changed since the last
+// checkpoint is a list of small sorted runs in memory, which are merged as they
+// become many. One goroutine applies, publishes and freezes; snapshots are
+// taken and read by any.
+type Rows struct {
+	st    *Store
+	oid   catalog.OID
+	codec rowCodec
+
+	tail        *run   // changes of this epoch, not sorted yet
+	sealed      []*run // changes of this epoch, sorted because Pending asked
+	pendingRows int64
+
+	mu      sync.Mutex // guards what follows, and changes of view
+	view    atomic.Pointer[RowsSnapshot]
+	frozen  int    // runs of view.runs that a checkpoint is writing
+	drops   uint64 // counts DropContents
+	wiped   uint64 // value of drops that the last Freeze took in
+	merging bool
+}
+
+// RowsSnapshot is what a relation held at the end of an epoch. It is
+// immutable, valid until Store.Close, and read by any goroutine.
+type RowsSnapshot struct {
+	r      *Rows
+	pin    *pin
+	noDisk bool // what is on disk was dropped
+	runs   []*run
+	rows   int64
+	Epoch  uint64
+}
+
+// Rows opens the contents of a relation as of the last checkpoint. key lists
+// the columns by which it is ordered and looked up, NULLs last; the key need
+// not be unique, and does not change while the relation lives. A relation is
+// opened once.
+func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
+	r := &Rows{st: s, oid: oid, codec: rowCodec{ts, key}, tail: &run{}}
+	n := s.countOf(oid)
+	r.view.Store(&RowsSnapshot{r: r, pin: s.currentPin(), rows: n.rows})
+	return r
+}
+
+// Apply adds changes to the epoch that runs: weights add up per row. The batch is copied.
+func (r *Rows) Apply(b *batch.Batch) {
+	r.tail.add(&r.codec, b)
+	r.pendingRows += totalWeight(b)
+}
+
+// Discard forgets what was applied since the last Publish.
+func (r *Rows) Discard() { r.tail, r.sealed, r.pendingRows = &run{}, nil, 0 }
+
+// Pending gives the contents with what was applied in the epoch that runs. It
+// is for the goroutine that applies, and does not change with later changes.
+func (r *Rows) Pending() *RowsSnapshot {
+	r.sealTail()
+	v := *r.view.Load()
+	v.rows += r.pendingRows
+	v.runs = append(append(make([]*run, 0, len(v.runs)+len(r.sealed)), v.runs...), r.sealed...)
+	return &v
+}
+
+func (r *Rows) sealTail() {
+	if len(r.tail.recs) == 0 {
+		return
+	}
+	r.tail.seal()
+	if len(r.tail.recs) > 0 {
+		r.sealed = compact(append(r.sealed, r.tail), 0)
+	}
+	r.tail = &run{}
+}
+
+// mergeNow is the number of rows up to which runs are merged at once; larger
+// ones are merged beside the epochs, or by the checkpoint that takes them away.
+const (
+	mergeNow  = 1 << 15
+	manyRuns  = 10
+	smallRuns = 64
+)
+
+// compact merges runs at the end while they are of similar size, so that there
+// are few and each row is merged a logarithmic number of times. The first keep
+// runs stay, and the list is a new one if anything changes.
+func compact(runs []*run, keep int) []*run {
+	n := len(runs)
+	lo, size := n-1, 0
+	for size = len(runs[n-1].recs); lo > keep && len(runs[lo-1].recs) <= 2*size && size+len(runs[lo-1].recs) <= mergeNow; {
+		lo--
+		size += len(runs[lo].recs)
+	}
+	if lo == n-1 {
+		return runs
+	}
+	out := append(make([]*run, 0, lo+8), runs[:lo]...)
+	if m := mergeRuns(runs[lo:]); len(m.recs) > 0 {
+		out = append(out, m)
+	}
+	return out
+}
+
+// Publish ends an epoch: snapshots taken from now on have its changes.
+func (r *Rows) Publish(epoch uint64) {
+	r.sealTail()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := *r.view.Load()
+	v.Epoch = epoch
+	if len(r.sealed) > 0 {
+		v.rows += r.pendingRows
+		if m := mergeRuns(r.sealed); len(m.recs) > 0 {
+			v.runs = compact(append(v.runs[:len(v.runs):len(v.runs)], m), r.frozen)
+		}
+	}
+	r.sealed, r.pendingRows = nil, 0
+	r.view.Store(&v)
+	if len(v.runs)-r.frozen > manyRuns && !r.merging {
+		r.merging = true
+		go r.mergeBehind(v.runs[r.frozen:])
+	}
+}
+
+// mergeBehind merges runs beside the epochs, and puts the result in their place if they still stand together.
+func (r *Rows) mergeBehind(runs []*run) {
+	m := mergeRuns(runs)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.merging = false
+	v := *r.view.Load()
+	for i := r.frozen; i+len(runs) <= len(v.runs); i++ {
+		if v.runs[i] != runs[0] {
+			continue
+		}
+		for j := range runs {
+			if v.runs[i+j] != runs[j] {
+				return
+			}
+		}
+		out := append(make([]*run, 0, len(v.runs)-len(runs)+8), v.runs[:i]...)
+		if len(m.recs) > 0 {
+			out = append(out, m)
+		}
+		v.runs = append(out, v.runs[i+len(runs):]...)
+		r.view.Store(&v)
+		return
+	}
+}
+
+// Snapshot gives the contents as of the last published epoch.
+func (r *Rows) Snapshot() *RowsSnapshot { return r.view.Load() }
+
+// DropContents empties the relation at once for new snapshots, on disk with the next checkpoint.
+func (r *Rows) DropContents() {
+	r.Discard()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.frozen = 0
+	r.drops++
+	v := r.view.Load()
+	r.view.Store(&RowsSnapshot{r: r, pin: v.pin, noDisk: true, Epoch: v.Epoch})
+}
+
+// MemBytes gives the memory of changes that are not on disk.
+func (r *Rows) MemBytes() int64 {
+	n := r.tail.memBytes()
+	for _, x := range r.view.Load().runs {
+		n += x.memBytes()
+	}
+	return n
+}
+
+// Freeze gives the section with what was published since the last one; nil if
+// there is nothing. One checkpoint is written at a time.
+func (r *Rows) Freeze() *Section {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.view.Load()
+	runs := v.runs[r.frozen:]
+	wipe := r.drops != r.wiped
+	if len(runs) == 0 && !wipe {
+		return nil
+	}
+	s := &Section{prefix: relationKey(keyRow, r.oid)}
+	if wipe {
+		s.ranges = append(s.ranges, tableRange(s.prefix, after(s.prefix)))
+		r.wiped = r.drops
+	}
+	for _, x := range runs {
+		s.bytes += int64(len(x.data)) + 4*int64(len(x.recs))
+		s.entries += int64(len(x.recs))
+	}
+	s.each = func(f func(change) error) error {
+		var key, val []byte
+		m := newMerge(runs, nil, nil)
+		for m.next() {
+			if m.weight == 0 {
+				continue
+			}
+			key = append(append(key[:0], s.prefix...), m.key...)
+			val = appendWeight(val[:0], m.weight, uint64(m.klen))
+			if err := f(change{op: opMerge, key: key, val: val}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	n := count{rows: v.rows}
+	s.records = []record{{relationKey(keyCount, r.oid), n.encode()}}
+	r.frozen = len(v.runs)
+	drops := r.drops
+	s.written = func(p *pin) { r.written(p, len(runs), drops) }
+	return s
+}
+
+func tableRange(lo, hi []byte) table.Range { return table.Range{Lo: lo, Hi: hi} }
+
+// written takes n runs away that are on disk now.
+func (r *Rows) written(p *pin, n int, drops uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := *r.view.Load()
+	v.pin = p
+	if r.drops == drops {
+		v.noDisk = false
+		v.runs = append([]*run(nil), v.runs[n:]...)
+		r.frozen -= n
+	}
+	r.view.Store(&v)
+}

@@ -1,0 +1,230 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// run is a sorted, immutable set of row changes: each key once, no weight zero.
+// The key of a row is the ordered encoding of the key columns followed by the
+// exact encoding of all columns.
+type run struct {
+	data []byte
+	recs []rowRec
+}
+
+// rowRec locates a row in data. head is the start of the key, for comparing.
+type rowRec struct {
+	head   uint64
+	off    uint64
+	klen   uint32 // of the ordered part
+	length uint32 // of both parts
+	weight int64
+}
+
+func (r *run) key(i int) []byte {
+	c := &r.recs[i]
+	return r.data[c.off : c.off+uint64(c.length) : c.off+uint64(c.length)]
+}
+
+func (r *run) memBytes() int64 { return int64(cap(r.data) + 40*cap(r.recs)) }
+
+// seek gives the first row with key >= k; k nil: the first.
+func (r *run) seek(k []byte) int {
+	if k == nil {
+		return 0
+	}
+	return sort.Search(len(r.recs), func(i int) bool { return bytes.Compare(r.key(i), k) >= 0 })
+}
+
+// rowCodec encodes rows of one relation.
+type rowCodec struct {
+	types []types.Type
+	key   []int
+}
+
+func (c *rowCodec) appendRow(dst []byte, b *batch.Batch, i int) (out []byte, klen int) {
+	start := len(dst)
+	for _, k := range c.key {
+		dst = types.AppendKey(dst, c.types[k], b.Cols[k].Datum(i), false, false)
+	}
+	klen = len(dst) - start
+	for col, v := range b.Cols {
+		dst = types.AppendValue(dst, c.types[col], v.Datum(i))
+	}
+	return dst, klen
+}
+
+// decodeRow appends the row to a batch.
+func (c *rowCodec) decodeRow(row []byte, b *batch.Batch, weight int64) error {
+	var d types.Datum
+	var err error
+	for col, t := range c.types {
+		if d, row, err = types.ReadValue(t, row); err != nil {
+			return err
+		}
+		b.Cols[col].AppendDatum(d)
+	}
+	if len(row) > 0 {
+		return corrupt("row has %d bytes too many", len(row))
+	}
+	b.EndRow(weight)
+	return nil
+}
+
+// keyPrefix encodes leading key columns for a search.
+func (c *rowCodec) keyPrefix(prefix []types.Datum) []byte {
+	var k []byte
+	for i, d := range prefix {
+		k = types.AppendKey(k, c.types[c.key[i]], d, false, false)
+	}
+	return k
+}
+
+// add appends the rows of a batch, unsorted.
+func (r *run) add(c *rowCodec, b *batch.Batch) {
+	for i := range b.N {
+		off := len(r.data)
+		var klen int
+		r.data, klen = c.appendRow(r.data, b, i)
+		r.recs = append(r.recs, rowRec{headOf(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), b.Weight(i)})
+	}
+}
+
+func headOf(k []byte) uint64 {
+	if len(k) >= 8 {
+		return binary.BigEndian.Uint64(k)
+	}
+	var buf [8]byte
+	copy(buf[:], k)
+	return binary.BigEndian.Uint64(buf[:])
+}
+
+func (r *run) compare(a, b *rowRec) int {
+	if a.head != b.head {
+		if a.head < b.head {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(r.data[a.off:a.off+uint64(a.length)], r.data[b.off:b.off+uint64(b.length)])
+}
+
+// seal sorts the rows and adds up the weights of equal ones.
+func (r *run) seal() {
+	slices.SortFunc(r.recs, func(a, b rowRec) int { return r.compare(&a, &b) })
+	out := r.recs[:0]
+	for i := 0; i < len(r.recs); {
+		c := r.recs[i]
+		for i++; i < len(r.recs) && r.compare(&c, &r.recs[i]) == 0; i++ {
+			c.weight += r.recs[i].weight
+		}
+		if c.weight != 0 {
+			out = append(out, c)
+		}
+	}
+	r.recs = out
+}
+
+// mergeRuns makes one run of several, adding up weights.
+func mergeRuns(runs []*run) *run {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	out := &run{}
+	n, size := 0, 0
+	for _, r := range runs {
+		n += len(r.recs)
+		size += len(r.data)
+	}
+	out.recs, out.data = make([]rowRec, 0, n), make([]byte, 0, size)
+	m := newMerge(runs, nil, nil)
+	for m.next() {
+		if m.weight != 0 {
+			off := len(out.data)
+			out.data = append(out.data, m.key...)
+			out.recs = append(out.recs, rowRec{headOf(m.key), uint64(off), uint32(m.klen), uint32(len(m.key)), m.weight})
+		}
+	}
+	return out
+}
+
+// merge walks several runs, and perhaps the rows on disk, in key order.
+type merge struct {
+	src    []cursor
+	disk   *diskRows
+	err    error
+	key    []byte // of the current row, valid until next
+	klen   int
+	weight int64 // its total
+}
+
+// cursor is a place in a run.
+type cursor struct {
+	r      *run
+	i, end int
+}
+
+// newMerge walks the keys in [lo, hi); nil: no bound.
+func newMerge(runs []*run, lo, hi []byte) *merge {
+	m := &merge{src: make([]cursor, 0, len(runs))}
+	m.seek(runs, lo, hi)
+	return m
+}
+
+func (m *merge) seek(runs []*run, lo, hi []byte) {
+	m.src = m.src[:0]
+	for _, r := range runs {
+		c := cursor{r, r.seek(lo), len(r.recs)}
+		if hi != nil {
+			c.end = r.seek(hi)
+		}
+		if c.i < c.end {
+			m.src = append(m.src, c)
+		}
+	}
+}
+
+// next moves to the following row; its weight may be zero or negative. False at the end, or after an error.
+func (m *merge) next() bool {
+	var least []byte
+	found := false
+	if m.disk != nil && m.disk.valid {
+		least, found = m.disk.key, true
+	}
+	for i := range m.src {
+		c := &m.src[i]
+		if c.i < c.end {
+			if k := c.r.key(c.i); !found || bytes.Compare(k, least) < 0 {
+				least, found = k, true
+			}
+		}
+	}
+	if !found || m.err != nil {
+		return false
+	}
+	m.weight = 0
+	for i := range m.src {
+		c := &m.src[i]
+		if c.i < c.end && bytes.Equal(c.r.key(c.i), least) {
+			m.weight += c.r.recs[c.i].weight
+			m.key, m.klen = c.r.key(c.i), int(c.r.recs[c.i].klen)
+			c.i++
+		}
+	}
+	if d := m.disk; d != nil && d.valid && bytes.Equal(d.key, least) {
+		m.weight += d.weight
+		m.own(d.key)
+		m.klen = d.klen
+		m.err = d.next()
+	}
+	return m.err == nil
+}
+
+// own keeps a copy of a key that its source is about to overwrite.
+func (m *merge) own(k []byte) { m.key = append([]byte(nil), k...) }

@@ -1,0 +1,121 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// Section is what a checkpoint writes of one space or relation: frozen between
+// two epochs, written by anyone.
+type Section struct {
+	prefix  []byte        // of all its keys, but those of records
+	ranges  []table.Range // to delete first, full keys
+	each    func(f func(c change) error) error
+	records []record // small records elsewhere, of keyCount
+	bytes   int64
+	entries int64
+	sorted  func()
+	written func(p *pin)
+}
+
+type record struct{ key, val []byte }
+
+// change is one key of a section, in ascending order.
+type change struct {
+	op       op
+	key, val []byte
+}
+
+type op uint8
+
+const (
+	opSet op = iota
+	opDelete
+	opMerge
+)
+
+// Bytes gives the size of what the section writes.
+func (s *Section) Bytes() int64 { return s.bytes }
+
+// Entries gives the number of keys that the section writes.
+func (s *Section) Entries() int64 { return s.entries }
+
+// SpaceSection is the section of a view's operator state.
+func SpaceSection(view catalog.OID, f *table.Frozen) *Section {
+	s := &Section{prefix: relationKey(keySpace, view), bytes: f.Bytes(), entries: int64(f.Len())}
+	// The ranges are known after sorting, which is the writer's work.
+	s.sorted = func() {
+		s.ranges = nil
+		for _, r := range f.Ranges() {
+			s.ranges = append(s.ranges, table.Range{Lo: join(s.prefix, r.Lo), Hi: join(s.prefix, r.Hi)})
+		}
+	}
+	s.each = func(g func(c change) error) error {
+		var key []byte
+		return f.Each(func(c table.Change) error {
+			key = append(append(key[:0], s.prefix...), c.Key...)
+			if c.Delete {
+				return g(change{op: opDelete, key: key})
+			}
+			return g(change{op: opSet, key: key, val: c.Val})
+		})
+	}
+	s.written = func(*pin) { f.Written() }
+	return s
+}
+
+func join(a, b []byte) []byte { return append(append(make([]byte, 0, len(a)+len(b)), a...), b...) }
+
+// count is what a relation holds as of a checkpoint.
+type count struct {
+	rows        int64
+	first, next uint64 // Chunks: numbers of the chunks on disk
+}
+
+func (c *count) encode() []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendVarint(nil, c.rows), c.first), c.next)
+}
+
+func decodeCount(v []byte) (*count, bool) {
+	p := parser{b: v}
+	c := &count{p.varint(), p.uvarint(), p.uvarint()}
+	return c, !p.bad && len(p.b) == 0 && c.first <= c.next && c.rows >= 0
+}
+
+func (s *Store) loadCounts() error {
+	return s.scanKeys([]byte{keyCount}, func(k, v []byte) error {
+		c, ok := decodeCount(v)
+		if len(k) != 5 || !ok {
+			return corrupt("numbers of a relation are malformed: %x = %x", k, v)
+		}
+		s.contents[catalog.OID(binary.BigEndian.Uint32(k[1:]))] = c
+		return nil
+	})
+}
+
+// countOf gives what the checkpoint holds of a relation.
+func (s *Store) countOf(oid catalog.OID) count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.contents[oid]; c != nil {
+		return *c
+	}
+	return count{}
+}
+
+// compareSections orders sections by their keys.
+func compareSections(a, b *Section) int { return bytes.Compare(a.prefix, b.prefix) }
+
+// DropSpaceSection deletes the operator state of a view of which no Space is open.
+func DropSpaceSection(view catalog.OID) *Section {
+	prefix := relationKey(keySpace, view)
+	return &Section{
+		prefix:  prefix,
+		ranges:  []table.Range{{Lo: prefix, Hi: after(prefix)}},
+		each:    func(func(change) error) error { return nil },
+		written: func(*pin) {},
+	}
+}

@@ -1,0 +1,303 @@
+package state
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// Options configure a store. The zero value is usable.
+type Options struct {
+	Logger       zerolog.Logger
+	CacheBytes   int64  // block cache, part of the memory budget; 0: 64 MB
+	MemTableSize uint64 // 0: 32 MB
+	ReserveBytes uint64 // free space that is kept: writes fail with 53100 below it; 0: 128 MB
+	ReadOnly     bool   // nothing is written, also no recovery of the WAL; for offline checks
+
+	fs vfs.FS // tests; nil: the file system
+}
+
+// Store is an open data directory. Its methods may be called from any
+// goroutine unless they say otherwise; there is one epoch loop, which alone
+// calls AppendEpoch.
+type Store struct {
+	dir  string
+	opts Options
+	fs   vfs.FS
+	db   *pebble.DB
+	po   *pebble.Options
+	log  zerolog.Logger
+	lock *pebble.Lock
+	id   string
+
+	lastEpoch atomic.Uint64
+	nextSpool atomic.Uint64
+	nextFile  atomic.Uint64 // names of tables to ingest
+
+	failOnce sync.Once
+	failed   chan struct{} // closed when the store turned read-only
+	failure  error         // set before failed is closed
+
+	spaceMu    sync.Mutex
+	spaceAt    time.Time // when free space was last looked at
+	spaceFree  uint64
+	spaceSince uint64 // bytes written since
+
+	mu       sync.Mutex
+	pin      *pin // of the last checkpoint
+	pins     map[*pebble.Snapshot]struct{}
+	contents map[catalog.OID]*count // as of the last checkpoint, until the relation is opened
+	backings map[*backing]struct{}
+	gen      atomic.Uint64 // counts checkpoints, so that cached iterators know when to renew
+}
+
+const (
+	formatFile    = "TIDEMARK"
+	formatVersion = "1"
+	ingestDir     = "ingest"
+)
+
+// errNotOurs is the start of what a directory is told that is not a data directory.
+var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by another server")
+
+// Open opens a data directory, which is made when it does not exist. One
+// process at a time can have it open; for another it fails with 55006. A
+// directory of an unknown format version, or of something else, is refused.
+func Open(dir string, opts Options) (*Store, error) {
+	s := &Store{dir: dir, opts: opts, fs: opts.fs, log: opts.Logger, failed: make(chan struct{}),
+		pins: map[*pebble.Snapshot]struct{}{}, contents: map[catalog.OID]*count{}, backings: map[*backing]struct{}{}}
+	if s.fs == nil {
+		s.fs = vfs.Default
+	}
+	if s.opts.CacheBytes == 0 {
+		s.opts.CacheBytes = 64 << 20
+	}
+	if s.opts.MemTableSize == 0 {
+		s.opts.MemTableSize = 32 << 20
+	}
+	if s.opts.ReserveBytes == 0 {
+		s.opts.ReserveBytes = 128 << 20
+	}
+	if !opts.ReadOnly {
+		if err := s.fs.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("create data directory: %w", err)
+		}
+	}
+	var err error
+	if s.lock, err = pebble.LockDirectory(dir, s.fs); err != nil {
+		if isLockHeld(err) {
+			return nil, errLocked
+		}
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.open() }()
+	select {
+	case err = <-done:
+		if err != nil {
+			err = errors.Join(err, s.lock.Close())
+		}
+	case <-s.failed:
+		err = s.failure
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func isLockHeld(err error) bool {
+	msg := err.Error()
+	return strings.Contains(msg, "lock held") || strings.Contains(msg, "resource temporarily unavailable") ||
+		strings.Contains(msg, "permission denied") && strings.Contains(msg, "lock")
+}
+
+func (s *Store) open() error {
+	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	s.po = s.pebbleOptions()
+	db, err := pebble.Open(s.dir, s.po)
+	if err != nil {
+		return fmt.Errorf("open data directory: %w", err)
+	}
+	s.db = db
+	if err := s.recover(); err != nil {
+		s.closePins()
+		return errors.Join(err, db.Close())
+	}
+	return nil
+}
+
+// recover finds where the log and the checkpoint stand, and drops what a crash left behind.
+func (s *Store) recover() error {
+	if err := s.findLastEpoch(); err != nil {
+		return err
+	}
+	if err := s.loadCounts(); err != nil {
+		return err
+	}
+	s.renewPin()
+	if s.opts.ReadOnly {
+		return nil
+	}
+	if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, ingestDir)); err != nil {
+		return fmt.Errorf("remove unfinished checkpoint: %w", err)
+	}
+	if err := s.fs.MkdirAll(s.fs.PathJoin(s.dir, ingestDir), 0o700); err != nil {
+		return err
+	}
+	return s.dropLostSpools()
+}
+
+func (s *Store) pebbleOptions() *pebble.Options {
+	o := &pebble.Options{
+		FS:                          s.fs,
+		Lock:                        s.lock,
+		Logger:                      &logger{s},
+		FormatMajorVersion:          pebble.FormatTableFormatV6,
+		CacheSize:                   s.opts.CacheBytes,
+		MemTableSize:                s.opts.MemTableSize,
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       4,
+		L0StopWritesThreshold:       1000,
+		LBaseMaxBytes:               64 << 20,
+		MaxOpenFiles:                1000,
+		Merger:                      weightMerger,
+		ReadOnly:                    s.opts.ReadOnly,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+	}
+	for i := range o.Levels {
+		// Pebble leaves filters off, on the last level too, where nearly everything is.
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		o.Levels[i].BlockSize = 16 << 10
+	}
+	l := pebble.EventListener{
+		BackgroundError: func(err error) { s.log.Error().Err(err).Msg("background work of the store failed") },
+		DataCorruption: func(i pebble.DataCorruptionInfo) {
+			s.log.Error().Str("path", i.Path).Msg("corrupt data found")
+		},
+	}
+	o.EventListener = &l
+	o.EnsureDefaults()
+	return o
+}
+
+// checkFormat reads the format file, or writes that of a new directory.
+func (s *Store) checkFormat() error {
+	path := s.fs.PathJoin(s.dir, formatFile)
+	f, err := s.fs.Open(path)
+	if errors.Is(err, os.ErrNotExist) || err != nil && strings.Contains(err.Error(), "does not exist") {
+		return s.writeFormat(path)
+	}
+	if err != nil {
+		return fmt.Errorf("read format of data directory: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return fmt.Errorf("read format of data directory: %w", err)
+	}
+	version, id, _ := strings.Cut(strings.TrimSpace(string(bytes.TrimPrefix(raw, []byte("tidemark ")))), " ")
+	if version != formatVersion || !bytes.HasPrefix(raw, []byte("tidemark ")) {
+		return sqlerr.New(sqlerr.DataCorrupted, "data directory has format version %q, this server knows %s", version, formatVersion).
+			WithHint("It was written by another version of Tidemark.")
+	}
+	s.id = id
+	return nil
+}
+
+func (s *Store) writeFormat(path string) error {
+	names, err := s.fs.List(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		// A crash while a directory was made leaves these.
+		if n != "LOCK" && n != formatFile+".tmp" {
+			return sqlerr.New(sqlerr.DataCorrupted, "directory is not empty and is not a Tidemark data directory")
+		}
+	}
+	if s.opts.ReadOnly {
+		return sqlerr.New(sqlerr.DataCorrupted, "directory is not a Tidemark data directory")
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	s.id = hex.EncodeToString(id[:])
+	return s.writeFile(path, []byte("tidemark "+formatVersion+" "+s.id+"\n"))
+}
+
+// writeFile makes a small file, durably, or not at all.
+func (s *Store) writeFile(path string, data []byte) error {
+	f, err := s.fs.Create(path+".tmp", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := s.fs.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	d, err := s.fs.OpenDir(s.fs.PathDir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// ID identifies the database: it is made with the data directory and copied with snapshots.
+func (s *Store) ID() string { return s.id }
+
+// Dir gives the data directory.
+func (s *Store) Dir() string { return s.dir }
+
+// Close closes the store. Nothing may use it, or a snapshot or space of it, any
+// more. What was not checkpointed is replayed from the log at the next Open.
+// After a failure of the disk it gives that failure and leaves Pebble as it is.
+func (s *Store) Close() error {
+	select {
+	case <-s.failed:
+		return s.failure
+	default:
+	}
+	s.mu.Lock()
+	for b := range s.backings {
+		b.release()
+	}
+	s.backings = map[*backing]struct{}{}
+	s.mu.Unlock()
+	s.closePins()
+	return errors.Join(s.db.Close(), s.lock.Close())
+}
+
+// MemBytes gives the memory that Pebble occupies: block cache and memtables.
+func (s *Store) MemBytes() int64 {
+	m := s.db.Metrics()
+	return m.BlockCache.Size + int64(m.MemTable.Size)
+}
+
+// DiskBytes gives the size of the data directory's files, about.
+func (s *Store) DiskBytes() int64 { return int64(s.db.Metrics().DiskSpaceUsage()) }
