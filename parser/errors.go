@@ -9,6 +9,7 @@ const (
 	maxNesting   = 200      // brackets, subqueries, prefix operators within each other
 	maxChain     = 5000     // infix operators or casts in one run, which nest in the tree
 	maxChainFlat = 100000   // AND and OR in one run
+	maxMoved     = 64 << 20 // bytes moved to put completed tests into brackets
 	maxMarks     = 1 << 24  // constructs in one expression or query
 )
 

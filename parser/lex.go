@@ -19,6 +19,7 @@ const (
 	kindParam       // $n
 	kindOp          // operator
 	kindPunct       // ( ) [ ] , ; . : :: := ..
+	kindBad         // text that is no token; the last in place of kindEOF
 )
 
 // token is one lexical element. It is kept small, since an INSERT of many
@@ -43,6 +44,9 @@ type lexer struct {
 	toks   []token
 	values []string
 	open   []int32 // indexes of brackets not yet closed
+	// bad is what is wrong with the text at a kindBad token. It is raised when
+	// the parser gets there, since an earlier syntax error comes first.
+	bad *sqlerr.Error
 }
 
 const (
@@ -77,8 +81,23 @@ var class = func() (c [256]uint8) {
 	return c
 }()
 
-// run lexes the whole text and appends a closing EOF token.
+// run lexes the whole text and appends a closing token.
 func (l *lexer) run() {
+	last := kindEOF
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case bailout:
+			l.bad, last = r.err, kindBad
+		default:
+			panic(r)
+		}
+		// A bracket that is never closed closes at the end.
+		for _, o := range l.open {
+			l.toks[o].link = int32(len(l.toks) - 1)
+		}
+		l.toks = append(l.toks, token{kind: last, pos: int32(len(l.text)), end: int32(len(l.text))})
+	}()
 	if len(l.text) > maxTextBytes {
 		raise(-1, sqlerr.ProgramLimitExceeded, "query text is longer than %d bytes", maxTextBytes)
 	}
@@ -92,10 +111,6 @@ func (l *lexer) run() {
 		}
 		l.next()
 	}
-	if len(l.open) > 0 {
-		syntaxAt(len(l.text), "")
-	}
-	l.toks = append(l.toks, token{kind: kindEOF, pos: int32(len(l.text)), end: int32(len(l.text))})
 }
 
 // skipSpace moves past white space and comments.
@@ -275,18 +290,14 @@ func (l *lexer) punct(c byte, start int) {
 	case '(', '[':
 		l.open = append(l.open, n)
 	case ')', ']':
+		// One that closes nothing is a syntax error when the parser gets there.
 		if len(l.open) == 0 {
-			syntaxAt(start, l.text[start:l.i])
+			return
 		}
 		o := l.open[len(l.open)-1]
-		if (l.text[l.toks[o].pos] == '(') != (c == ')') {
-			syntaxAt(start, l.text[start:l.i])
-		}
-		l.open = l.open[:len(l.open)-1]
-		t.link, l.toks[o].link = o, n
-	case ';':
-		if len(l.open) > 0 {
-			syntaxAt(start, ";")
+		if (l.text[l.toks[o].pos] == '(') == (c == ')') {
+			l.open = l.open[:len(l.open)-1]
+			t.link, l.toks[o].link = o, n
 		}
 	}
 }

@@ -51,15 +51,16 @@ type parser struct {
 	text   string
 	toks   []token
 	values []string
-	i      int // next token
-	base   int // byte offset of the current statement
-	depth  int // nesting of expressions, queries and statements
+	bad    *sqlerr.Error // of the last token, if that is kindBad
+	i      int           // next token
+	base   int           // byte offset of the current statement
+	depth  int           // nesting of expressions, queries and statements
 }
 
 func newParser(text string) *parser {
 	l := lexer{text: text, toks: make([]token, 0, len(text)/5+8)}
 	l.run()
-	return &parser{text: text, toks: l.toks, values: l.values}
+	return &parser{text: text, toks: l.toks, values: l.values, bad: l.bad}
 }
 
 // parsed parses one statement up to its semicolon.
@@ -153,7 +154,12 @@ func (p *parser) value(i int) string {
 // a semicolon's place only when the text ends there.
 func (p *parser) syntaxError() { p.syntaxErrorAt(p.i) }
 
-func (p *parser) syntaxErrorAt(i int) { syntaxAt(int(p.toks[i].pos), p.raw(i)) }
+func (p *parser) syntaxErrorAt(i int) {
+	if p.toks[i].kind == kindBad {
+		panic(bailout{p.bad})
+	}
+	syntaxAt(int(p.toks[i].pos), p.raw(i))
+}
 
 func (p *parser) unsupported(i int, format string, args ...any) {
 	raise(int(p.toks[i].pos), sqlerr.FeatureNotSupported, format, args...)
@@ -307,5 +313,5 @@ func (p *parser) source(i, j int) string { return p.text[p.toks[i].pos:p.toks[j-
 
 // String gives the name of a token kind, for tests.
 func (k kind) String() string {
-	return [...]string{"eof", "word", "quoted", "string", "bits", "number", "param", "op", "punct"}[k]
+	return [...]string{"eof", "word", "quoted", "string", "bits", "number", "param", "op", "punct", "bad"}[k]
 }

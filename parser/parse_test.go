@@ -209,7 +209,7 @@ func TestLimits(t *testing.T) {
 		code sqlerr.Code
 	}{
 		"brackets":        {"SELECT " + rep("(", 100000) + "1" + rep(")", 100000), sqlerr.StatementTooComplex},
-		"open":            {"SELECT " + rep("(", 100000), sqlerr.SyntaxError},
+		"open":            {"SELECT " + rep("(", 100000), sqlerr.StatementTooComplex},
 		"subqueries":      {"SELECT " + rep("(SELECT ", 1000) + "1" + rep(")", 1000), sqlerr.StatementTooComplex},
 		"joins":           {"SELECT * FROM " + rep("(a JOIN ", 1000) + "b" + rep(" ON true)", 1000), sqlerr.StatementTooComplex},
 		"nots":            {"SELECT " + rep("NOT ", 100000) + "a", sqlerr.StatementTooComplex},

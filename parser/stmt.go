@@ -112,6 +112,9 @@ func (p *parser) other(w string) ast.Stmt {
 // skipStatement moves to the end of the statement.
 func (p *parser) skipStatement() {
 	for p.peek().kind != kindEOF && !p.is(";") {
+		if p.peek().kind == kindBad {
+			p.syntaxError()
+		}
 		p.next()
 	}
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 
@@ -74,6 +75,7 @@ type unit struct {
 	out   []byte
 	ems   []emission
 	marks []mark
+	moved int // bytes that wrap had to move
 	joins int // joins and set operations, which nest in the tree
 }
 
@@ -149,6 +151,21 @@ func (u *unit) named(letter byte, m, tok int) {
 	u.ems = append(u.ems, emission{int32(len(u.out)), int32(tok), int32(m)})
 	u.out = append(u.out, letter)
 	u.out = strconv.AppendInt(u.out, int64(m), 10)
+}
+
+// wrap puts what was written since output offset from into brackets.
+func (u *unit) wrap(from int) {
+	u.moved += len(u.out) - from
+	if u.moved > maxMoved {
+		tooDeep(int(u.p.peek().pos))
+	}
+	k := sort.Search(len(u.ems), func(k int) bool { return int(u.ems[k].out) > from })
+	u.ems = slices.Insert(u.ems, k, emission{int32(from + 1), u.ems[k].tok, -1})
+	for i := k + 1; i < len(u.ems); i++ {
+		u.ems[i].out += 2
+	}
+	u.out = slices.Insert(u.out, from, ' ', '(')
+	u.close()
 }
 
 // cast writes the mark of a cast as a postfix.

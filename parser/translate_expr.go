@@ -35,7 +35,12 @@ type run struct {
 	// bracket closes before the next operator that binds as loosely.
 	groups []level
 	prev   level // of the operator just written
-	escape bool  // an ESCAPE may follow
+	// starts says for each level where in the output the left operand of an
+	// operator of that level would begin.
+	starts [levelSign + 1]int
+	// done is the level of a test such as IS NULL that has just been completed.
+	done   level
+	escape bool // an ESCAPE may follow
 	chain  int
 	flat   int
 }
@@ -46,6 +51,7 @@ type run struct {
 func (u *unit) sequence(restricted bool) {
 	u.p.enter()
 	r := run{u: u, restricted: restricted}
+	r.begin(levelNone)
 	r.operand()
 	for {
 		l := r.infixLevel()
@@ -54,12 +60,35 @@ func (u *unit) sequence(restricted bool) {
 		}
 		r.count(l)
 		r.closeGroups(l)
-		if r.infix(l) {
+		if r.done != levelNone && l > r.done {
+			r.bracket()
+		}
+		if r.done = l; r.infix(l) {
+			r.done = levelNone
+			r.begin(l)
 			r.operand()
 		}
 	}
 	r.closeGroups(levelNone)
 	u.p.depth--
+}
+
+// begin notes that an operator of level l has been written: an operand of any
+// tighter operator starts here.
+func (r *run) begin(l level) {
+	for k := l + 1; k <= levelSign; k++ {
+		r.starts[k] = len(r.u.out)
+	}
+}
+
+// bracket puts a completed test, which has no operand on its right, into
+// brackets with its left side, since a tighter operator follows: PostgreSQL
+// reads a IS NULL || b as (a IS NULL) || b.
+func (r *run) bracket() {
+	r.u.wrap(r.starts[r.done])
+	for k := r.done + 1; k <= levelSign; k++ {
+		r.starts[k] = r.starts[r.done]
+	}
 }
 
 // list translates expressions separated by commas.
@@ -102,6 +131,7 @@ func (r *run) group(l level) {
 	}
 	r.u.plain(r.u.p.i, "(")
 	r.groups = append(r.groups, l)
+	r.begin(l)
 }
 
 // operand translates prefix operators, a primary and its casts.
@@ -119,6 +149,7 @@ func (r *run) operand() {
 			}
 			u.plain(p.next(), "NOT")
 			r.prev = levelNot
+			r.begin(levelNot)
 			continue
 		case t.kind == kindOp:
 			s := p.raw(p.i)
@@ -137,6 +168,7 @@ func (r *run) operand() {
 			u.hole(markPrefix, i, &ast.Unary{P: ast.P{At: p.pos(i)}, Op: s})
 			u.plain(i, "|")
 			r.prev = levelOp
+			r.begin(levelOp)
 			continue
 		}
 		break
@@ -181,18 +213,10 @@ func (r *run) infixLevel() level {
 		return levelNone
 	}
 	switch t.kw {
-	case kwCollate:
-		return levelAt
-	case kwAt:
-		if p.isWord(1, "time") {
-			return levelAt
-		}
 	case kwOperator:
 		if p.isAt(1, "(") {
 			return levelOp
 		}
-	case kwOverlaps:
-		return levelAt
 	case kwIs:
 		n := 1
 		if p.isWord(1, "not") {
@@ -206,6 +230,12 @@ func (r *run) infixLevel() level {
 		return levelNone
 	}
 	switch t.kw {
+	case kwCollate, kwOverlaps:
+		return levelAt
+	case kwAt:
+		if p.isWord(1, "time") {
+			return levelAt
+		}
 	case kwOr:
 		return levelOr
 	case kwAnd:

@@ -48,25 +48,33 @@ type havingMark struct {
 // queryAt says whether a query starts at token i: SELECT and the like, behind
 // any number of brackets if what follows them belongs to a query as well.
 func (p *parser) queryAt(i int) bool {
-	t := &p.toks[i]
-	if t.kind == kindWord {
-		switch t.kw {
-		case kwSelect, kwValues, kwWith, kwTable:
-			return true
+	n := 0 // brackets
+	for p.tokIs(&p.toks[i+n], "(") {
+		if n++; n > maxNesting {
+			return false
 		}
+	}
+	t := &p.toks[i+n]
+	if t.kind != kindWord || t.kw != kwSelect && t.kw != kwValues && t.kw != kwWith && t.kw != kwTable {
 		return false
 	}
-	if !p.tokIs(t, "(") || !p.queryAt(i+1) {
-		return false
+	for n--; n >= 0; n-- {
+		if !p.afterQuery(&p.toks[p.toks[i+n].link+1]) {
+			return false
+		}
 	}
-	after := &p.toks[t.link+1]
-	switch after.kind {
-	case kindEOF:
+	return true
+}
+
+// afterQuery says whether t may follow a bracketed query within a query.
+func (p *parser) afterQuery(t *token) bool {
+	switch t.kind {
+	case kindEOF, kindBad:
 		return true
 	case kindPunct:
-		return p.tokIs(after, ")") || p.tokIs(after, ";")
+		return p.tokIs(t, ")") || p.tokIs(t, ";")
 	case kindWord:
-		switch after.kw {
+		switch t.kw {
 		case kwUnion, kwIntersect, kwExcept, kwOrder, kwLimit, kwOffset, kwFetch, kwFor:
 			return true
 		}
