@@ -7,7 +7,6 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
-	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
@@ -115,91 +114,14 @@ func (g *group) emitChunk(ep *dataflow.Epoch, touched []touch, out dataflow.Emit
 		}
 		return out(fresh)
 	}
-	res := g.resultBatch()
+	em := g.emitter(out)
 	for i, x := range touched {
-		if err := g.change(ep, x.old, at[i], fresh, bad, res); err != nil {
+		c := rowChange{old: g.old, oldBad: g.oldBad, o: x.old, fresh: fresh, bad: bad, n: at[i]}
+		if err := c.emit(ep, em); err != nil {
 			return err
 		}
 	}
-	if res.N == 0 {
-		return nil
-	}
-	return out(res)
-}
-
-// change appends the change from row o of g.old to row n of fresh, -1 for none. A row that failed is a dead letter instead.
-func (g *group) change(ep *dataflow.Epoch, o, n int32, fresh *batch.Batch, bad map[int32]*sqlerr.Error, res *batch.Batch) error {
-	var oldErr, newErr *sqlerr.Error
-	if o >= 0 {
-		oldErr = g.oldBad[o]
-	}
-	if n >= 0 {
-		newErr = bad[n]
-	}
-	if o >= 0 && n >= 0 {
-		if (oldErr == nil) == (newErr == nil) && (oldErr == nil || *oldErr == *newErr) && sameRow(g.old, o, fresh, n, len(g.cols)) {
-			return nil
-		}
-	}
-	if o >= 0 {
-		if oldErr != nil {
-			if err := g.letter(ep, g.old, o, -1, oldErr); err != nil {
-				return err
-			}
-		} else {
-			res.AppendRow(g.old, int(o), -1)
-		}
-	}
-	if n >= 0 {
-		if newErr != nil {
-			return g.letter(ep, fresh, n, 1, newErr)
-		}
-		res.AppendRow(fresh, int(n), 1)
-	}
-	return nil
-}
-
-// letter sends row i of b, the row of a group, to the dead letters with weight w.
-func (g *group) letter(ep *dataflow.Epoch, b *batch.Batch, i int32, w int64, e *sqlerr.Error) error {
-	return deadRow(ep, b, i, w, e)
-}
-
-func deadRow(ep *dataflow.Epoch, b *batch.Batch, i int32, w int64, e *sqlerr.Error) error {
-	one := b.Slice(int(i), int(i)+1)
-	one.Weights = []int64{w}
-	return ep.Sink.Dead(ep, one, 0, e)
-}
-
-// sameRow says whether two rows of a group have the same aggregates, bit by bit.
-func sameRow(a *batch.Batch, i int32, b *batch.Batch, j int32, from int) bool {
-	for c := from; c < len(a.Cols); c++ {
-		x, y := a.Cols[c], b.Cols[c]
-		if x.IsNull(int(i)) || y.IsNull(int(j)) {
-			if x.IsNull(int(i)) != y.IsNull(int(j)) {
-				return false
-			}
-			continue
-		}
-		switch x.Type.Layout() {
-		case types.LayoutI64:
-			if x.I64[i] != y.I64[j] {
-				return false
-			}
-		case types.LayoutF64:
-			if math.Float64bits(x.F64[i]) != math.Float64bits(y.F64[j]) {
-				return false
-			}
-		case types.LayoutPair:
-			if x.I64[i] != y.I64[j] || x.J64[i] != y.J64[j] {
-				return false
-			}
-		default:
-			if string(x.Bytes(int(i))) != string(y.Bytes(int(j))) {
-				return false
-			}
-		}
-	}
-	return true
+	return em.flush()
 }
 
 func (g *group) freshBatch() *batch.Batch {
@@ -210,12 +132,13 @@ func (g *group) freshBatch() *batch.Batch {
 	return g.fresh
 }
 
-func (g *group) resultBatch() *batch.Batch {
-	if g.outBatch == nil {
-		g.outBatch = batch.New(g.outTypes, 2*batch.Target)
+func (g *group) emitter(out dataflow.Emit) *emitter {
+	if g.em == nil {
+		g.em = newEmitter(g.outTypes, nil)
 	}
-	g.outBatch.Reset()
-	return g.outBatch
+	g.em.b.Reset()
+	g.em.out = out
+	return g.em
 }
 
 // closeWindows removes what closed, by window end; in append mode its groups come out then.
@@ -314,15 +237,14 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out data
 		bad[int32(k)] = err
 	})
 	if bad != nil {
-		res := g.resultBatch()
+		em := g.emitter(out)
 		for i := int32(0); int(i) < b.N; i++ {
-			if e := bad[i]; e == nil {
-				res.AppendRow(b, int(i), 1)
-			} else if err := deadRow(ep, b, i, 1, e); err != nil {
+			c := rowChange{o: -1, fresh: b, bad: bad, n: i}
+			if err := c.emit(ep, em); err != nil {
 				return err
 			}
 		}
-		b = res
+		return em.flush()
 	}
 	if b.N == 0 {
 		return nil

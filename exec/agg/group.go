@@ -116,7 +116,7 @@ type epochState struct {
 	dead                  map[int32]bool
 	sorter                sorter
 	fresh                 *batch.Batch
-	outBatch              *batch.Batch
+	em                    *emitter
 }
 
 // touch is a group that changed in the epoch.

@@ -1,14 +1,237 @@
 package agg
 
 import (
+	"encoding/binary"
+
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
-func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
-	return nil, sqlerr.Unsupported("session windows are not supported")
+// session is the session aggregate. A row with time t and gap g is the session [t, t+g); sessions of a key that overlap or touch are
+// one. How sessions are kept is the store's affair.
+type session struct {
+	prog      *program
+	env       *kernel.Env
+	mode      catalog.OutputMode
+	closes    bool // the time carries a watermark
+	time, gap *kernel.Kernel
+	scale     int64 // microseconds of a unit of the time
+	keys      keySet
+	outTypes  []types.Type // session, keys, aggregates
+	store     sessionStore
+	stats     dataflow.Stats
+
+	running bool
+	updates bool
+	ord     int64 // rows seen in the epoch
+
+	from, to []int64 // the session of each row of the batch
+	rows     []int32
+	dead     map[int32]bool
 }
+
+// sessionStore keeps the sessions of one operator.
+type sessionStore interface {
+	// add takes rows of b, whose keys and arguments are evaluated, as sessions [from, to) each.
+	add(ep *dataflow.Epoch, b *batch.Batch, rows []int32)
+	// end emits what changed, closes what the watermark closes, and forgets the epoch.
+	end(ep *dataflow.Epoch, out dataflow.Emit) error
+	// size gives the number of sessions and the memory used.
+	size() (n, bytes int64)
+}
+
+func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
+	s := &session{prog: prog, env: env, mode: n.Mode, closes: n.Session.TimeWatermarked, scale: 1, outTypes: outputTypes(n), dead: map[int32]bool{}}
+	var err error
+	if s.time, err = kernel.Compile(n.Session.Time, in); err != nil {
+		return nil, err
+	}
+	if s.gap, err = kernel.Compile(n.Session.Gap, in); err != nil {
+		return nil, err
+	}
+	if s.outTypes[0].Elem == types.Date {
+		return nil, sqlerr.Unsupported("session windows over dates are not supported")
+	}
+	if n.Session.Time.Type().Kind == types.Date {
+		s.scale = microsPerDay
+	}
+	var cols []*keyCol
+	for _, x := range n.Keys {
+		c, err := newKeyCol(x, in)
+		if err != nil {
+			return nil, err
+		}
+		cols = append(cols, c)
+	}
+	s.keys.init(cols)
+	s.stats.Name = "sessionWindowStateStoreSave"
+	if prog.appendOnly && prog.mergeable() {
+		s.store = newMergedSessions(s, sp, opID)
+	} else {
+		s.store = newRowSessions(s, n, in, sp, opID)
+	}
+	return s, nil
+}
+
+// begin starts the epoch at its first call.
+func (s *session) begin(ep *dataflow.Epoch) {
+	if !s.running {
+		s.running = true
+		s.updates = ep.Final || s.mode != catalog.Append
+	}
+}
+
+// closing gives the watermark that closes sessions at the end of the epoch.
+func (s *session) closing(ep *dataflow.Epoch) dataflow.Watermark {
+	if !s.closes || ep.Final || s.mode == catalog.Complete {
+		return dataflow.NoWatermark
+	}
+	return ep.After
+}
+
+func (s *session) lateBound(ep *dataflow.Epoch) dataflow.Watermark {
+	if !s.closes || ep.Final || s.mode == catalog.Complete {
+		return dataflow.NoWatermark
+	}
+	return ep.Before
+}
+
+// Push implements dataflow.Operator.
+func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) error {
+	if b.N == 0 {
+		return nil
+	}
+	s.begin(ep)
+	clear(s.dead)
+	var err error
+	dead := func(row int, e *sqlerr.Error) {
+		if err == nil && !s.dead[int32(row)] {
+			s.dead[int32(row)] = true
+			err = ep.Sink.Dead(ep, b, row, e)
+		}
+	}
+	eval := func(k *kernel.Kernel) *batch.Vector {
+		v, errs := k.Eval(s.env, b, nil)
+		for _, e := range errs {
+			dead(e.Row, e.Err)
+		}
+		return v
+	}
+	times, gaps := eval(s.time), eval(s.gap)
+	for _, c := range s.keys.cols {
+		if c.col >= 0 {
+			c.v = b.Cols[c.col]
+		} else {
+			c.v = eval(c.k)
+		}
+	}
+	s.spans(ep, b, times, gaps, dead)
+	if err != nil || len(s.rows) == 0 {
+		return err
+	}
+	before := len(s.dead)
+	s.prog.evaluate(b, s.rows, dead)
+	if err != nil {
+		return err
+	}
+	if len(s.dead) > before {
+		kept := s.rows[:0]
+		for _, r := range s.rows {
+			if !s.dead[r] {
+				kept = append(kept, r)
+			}
+		}
+		s.rows = kept
+	}
+	s.store.add(ep, b, s.rows)
+	s.ord += int64(b.N)
+	return nil
+}
+
+// spans finds the session of every row and leaves in s.rows those that count.
+func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.Vector, dead func(int, *sqlerr.Error)) {
+	s.rows = s.rows[:0]
+	for len(s.from) < b.N {
+		s.from, s.to = append(s.from, 0), append(s.to, 0)
+	}
+	bound := s.lateBound(ep)
+	for i := 0; i < b.N; i++ {
+		if s.dead[int32(i)] {
+			continue
+		}
+		if times.IsNull(i) || !types.IsFiniteTime(times.I64[i]) {
+			s.stats.RowsNullEvent += max(b.Weight(i), -b.Weight(i))
+			continue
+		}
+		t := times.I64[i] * s.scale
+		if gaps.IsNull(i) {
+			dead(i, sqlerr.New(sqlerr.NullValueNotAllowed, "gap of session_window must not be null"))
+			continue
+		}
+		e := addInterval(t, gaps.I64[i], gaps.J64[i])
+		if e <= t {
+			dead(i, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window must be greater than zero"))
+			continue
+		}
+		if bound.Late(e) {
+			s.stats.RowsDroppedLate += max(b.Weight(i), -b.Weight(i))
+			ep.Sink.Late(ep, b, i, t, t, e)
+			continue
+		}
+		s.from[i], s.to[i] = t, e
+		s.rows = append(s.rows, int32(i))
+	}
+}
+
+// addInterval adds an interval to a time: months by the calendar in UTC, days of 24 hours.
+func addInterval(t, micros, monthsDays int64) int64 {
+	months, days, us := types.IntervalParts(micros, monthsDays)
+	if months != 0 {
+		day := floorDiv(t, microsPerDay)
+		rest := t - day*microsPerDay
+		y, m, d := types.DaysToCivil(day)
+		m += int(months) - 1
+		y += int(floorDiv(int64(m), 12))
+		m -= int(floorDiv(int64(m), 12)) * 12
+		next := types.CivilToDays(y, m+1, 1)
+		last := types.CivilToDays(y+(m+1)/12, (m+1)%12+1, 1) - next
+		t = (next+min(int64(d), last)-1)*microsPerDay + rest
+	}
+	return t + int64(days)*microsPerDay + us
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// EndEpoch implements dataflow.Operator.
+func (s *session) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	s.begin(ep)
+	err := s.store.end(ep, out)
+	s.running, s.ord = false, 0
+	return err
+}
+
+// Stats implements dataflow.Stateful.
+func (s *session) Stats() dataflow.Stats {
+	st := s.stats
+	st.RowsTotal, st.MemoryUsedBytes = s.store.size()
+	return st
+}
+
+// appendTime appends a time so that the order of bytes is that of times.
+func appendTime(dst []byte, t int64) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(t)^signBit)
+}
+
+func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ signBit) }
