@@ -197,8 +197,11 @@ func Hash(t Type, d Datum) uint64 {
 	case Bpchar:
 		return xxhash.Sum64(trimBlanks(d.B))
 	}
-	var buf [128]byte
-	return xxhash.Sum64(appendKeyValue(buf[:0], t, d))
+	if t.Kind == Numeric {
+		var buf [64]byte
+		return xxhash.Sum64(appendNumKey(buf[:0], NumDecode(d.B)))
+	}
+	return xxhash.Sum64(appendKeyValue(make([]byte, 0, 2*len(d.B)+16), t, d))
 }
 
 // HashInt64 mixes one word; Hash of every LayoutI64 type is HashInt64 of its I.

@@ -364,7 +364,10 @@ var zoneTables = sync.OnceValues(func() (names map[string]string, abbrevs map[st
 	return names, abbrevs
 })
 
-var zoneCache sync.Map // name as given to *time.Location
+var (
+	zoneCache   sync.Map // name as given to *time.Location
+	loadedZones sync.Map // canonical name to *time.Location
+)
 
 // ParseZone finds a time zone as AT TIME ZONE does: an abbreviation such as
 // EST, a name such as Europe/Paris in any letter case, or a POSIX offset such
@@ -402,7 +405,11 @@ func findZone(name string) *time.Location {
 // namedZone finds a full zone name or POSIX offset, not an abbreviation.
 func namedZone(names map[string]string, name, lower string) *time.Location {
 	if canon, ok := names[lower]; ok {
+		if l, ok := loadedZones.Load(canon); ok {
+			return l.(*time.Location)
+		}
 		if l, err := time.LoadLocation(canon); err == nil {
+			loadedZones.Store(canon, l)
 			return l
 		}
 	}

@@ -86,6 +86,9 @@ func Format(t Type, d Datum, env *Env) string {
 // C's %g layout: exponent form from 1e+15 (1e+06 for real) on and below 1e-4.
 // With extraDigits <= 0 it rounds to 15 (6) + extraDigits digits instead.
 func appendFloat(dst []byte, f float64, bits, extraDigits int) []byte {
+	if bits == 32 {
+		f = float64(float32(f))
+	}
 	switch {
 	case f != f:
 		return append(dst, "NaN"...)

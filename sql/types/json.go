@@ -2,8 +2,9 @@ package types
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"sort"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -253,11 +254,8 @@ func compareJSONKeys(a, b []byte) int {
 // arrangeMembers writes an object of members whose values lie in out from base
 // on, over those values.
 func arrangeMembers(out []byte, base int, ms []jsonMember) []byte {
-	sort.Slice(ms, func(i, j int) bool {
-		if c := compareJSONKeys(ms[i].key, ms[j].key); c != 0 {
-			return c < 0
-		}
-		return ms[i].at < ms[j].at
+	slices.SortFunc(ms, func(a, b jsonMember) int {
+		return cmp.Or(compareJSONKeys(a.key, b.key), cmp.Compare(a.at, b.at))
 	})
 	values := append([]byte(nil), out[base:]...)
 	out = append(out[:base], '{')

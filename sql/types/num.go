@@ -74,6 +74,19 @@ func FromInt64(i int64) Num {
 	return Num{lo: uint64(i)}
 }
 
+// FromInt128 makes a numeric of scale 0 from a 128-bit two's complement integer,
+// such as a sum of bigints.
+func FromInt128(hi int64, lo uint64) Num {
+	n := Num{hi: uint64(hi), lo: lo}
+	if hi < 0 {
+		var c uint64
+		n.lo, c = bits.Sub64(0, n.lo, 0)
+		n.hi, _ = bits.Sub64(0, n.hi, c)
+		n.neg = true
+	}
+	return n
+}
+
 // NumScaled makes coef * 10^-scale with that display scale, 0 <= scale <= 16383.
 func NumScaled(coef int64, scale int) Num {
 	n := FromInt64(coef)
