@@ -252,10 +252,10 @@ func (c *extremeWideCell) add(t *target) {
 	}
 }
 
+// better says whether d takes the place of the value so far; equal values of another form do, as in PostgreSQL.
 func (c *extremeWideCell) better(d types.Datum, cur []byte) bool {
-	old := readField(c.typ, cur)
-	x := types.Compare(c.typ, d, old)
-	return c.min && x < 0 || !c.min && x > 0
+	x := types.Compare(c.typ, d, readField(c.typ, cur))
+	return c.min && x <= 0 || !c.min && x >= 0
 }
 
 // readField reads a value that AppendValue wrote to a field or a set.

@@ -139,6 +139,7 @@ type harness struct {
 	n    uint64
 	wm   dataflow.Watermark
 	size int // rows of a batch
+	view map[string]int64
 }
 
 func newHarness(t testing.TB, n *plan.Aggregate) *harness {
@@ -200,6 +201,7 @@ func (h *harness) epoch(after dataflow.Watermark, final bool, rows ...change) []
 	emit := func(b *batch.Batch) error {
 		for i := 0; i < b.N; i++ {
 			got = append(got, fmt.Sprintf("%+d %s", b.Weight(i), rowText(b, i)))
+			h.apply(rowText(b, i), b.Weight(i))
 		}
 		return nil
 	}
@@ -219,6 +221,29 @@ func (h *harness) epoch(after dataflow.Watermark, final bool, rows ...change) []
 		h.t.Fatal(err)
 	}
 	return got
+}
+
+// apply keeps the view of what was emitted.
+func (h *harness) apply(row string, w int64) {
+	if h.view == nil {
+		h.view = map[string]int64{}
+	}
+	if h.view[row] += w; h.view[row] == 0 {
+		delete(h.view, row)
+	}
+	if h.view[row] < 0 {
+		h.t.Errorf("row %q has weight %d", row, h.view[row])
+	}
+}
+
+// current gives the rows of the view.
+func (h *harness) current() string {
+	var out []string
+	for r := range h.view {
+		out = append(out, r)
+	}
+	sort.Strings(out)
+	return strings.Join(out, "\n")
 }
 
 // scribble overwrites a batch, so that a reference kept beyond Push shows.

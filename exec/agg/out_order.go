@@ -283,7 +283,7 @@ func (o jsonAggOut) element(buf []byte, a []types.Datum, first bool) ([]byte, er
 		buf = append(buf, "{ "...)
 	case first:
 		buf = append(buf, '[')
-	case o.structured && !o.object:
+	case o.structured && !o.object && !val.Null:
 		buf = append(buf, ", \n "...)
 	default:
 		buf = append(buf, ", "...)

@@ -64,6 +64,14 @@ func formsDiffer(t types.Type) bool {
 	return false
 }
 
+// appendForm appends what tells equal values of different form apart; -0 comes before 0.
+func appendForm(dst []byte, t types.Type, d types.Datum) []byte {
+	if t.Layout() == types.LayoutF64 {
+		return binary.BigEndian.AppendUint64(dst, floatOrder(d.F))
+	}
+	return types.AppendValue(dst, t, d)
+}
+
 // setCell is a counted, ordered set of argument lists per group.
 type setCell struct {
 	in   *input
@@ -117,7 +125,7 @@ func (c *setCell) add(t *target) {
 				d := v.Datum(r)
 				key = types.AppendKey(key, c.in0[i], d, false, false)
 				if formsDiffer(c.in0[i]) {
-					key = types.AppendValue(key, c.in0[i], d)
+					key = appendForm(key, c.in0[i], d)
 				}
 			}
 		}
@@ -126,7 +134,7 @@ func (c *setCell) add(t *target) {
 				d := c.in.cols[o.arg].Datum(r)
 				key = types.AppendKey(key, o.typ, d, false, false)
 				if c.exact && formsDiffer(o.typ) {
-					key = types.AppendValue(key, o.typ, d)
+					key = appendForm(key, o.typ, d)
 				}
 			}
 		}
