@@ -200,6 +200,9 @@ type (
 		Base
 		Input Node
 		Keys  []SortKey
+		// Visible, if > 0, is the number of leading columns of Input that are the result's; the others are there for Keys
+		// alone and are dropped after sorting. Props.Columns lists the visible ones only.
+		Visible int
 	}
 	// Dedup keeps the first row to arrive of each key (DISTINCT ON without ORDER BY). Within is WITHIN WATERMARK.
 	Dedup struct {

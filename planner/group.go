@@ -1,0 +1,538 @@
+package planner
+
+import (
+	"github.com/tidemarkdb/tidemark/parser/ast"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// grouping is the GROUP BY clause: all key expressions, and the sets of indexes into them (one for a plain GROUP BY).
+type grouping struct {
+	keys []plan.Expr
+	sets [][]int
+}
+
+func (blk *block) addAgg(a plan.Agg) plan.Expr {
+	for i, o := range blk.aggs {
+		if sameAgg(a, o) {
+			return &aggRef{idx: i, typ: a.Typ}
+		}
+	}
+	blk.aggs = append(blk.aggs, a)
+	return &aggRef{idx: len(blk.aggs) - 1, typ: a.Typ}
+}
+
+func sameAgg(a, b plan.Agg) bool {
+	if a.Fn != b.Fn || a.Distinct != b.Distinct || !equalAll(a.Args, b.Args) || !equalAll(a.Direct, b.Direct) ||
+		!equal(a.Filter, b.Filter) || len(a.OrderBy) != len(b.OrderBy) {
+		return false
+	}
+	for i := range a.OrderBy {
+		if a.OrderBy[i].Desc != b.OrderBy[i].Desc || a.OrderBy[i].NullsFirst != b.OrderBy[i].NullsFirst || !equal(a.OrderBy[i].X, b.OrderBy[i].X) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupKeys binds GROUP BY.
+func (blk *block) groupKeys() *grouping {
+	g := &grouping{sets: [][]int{{}}}
+	for _, it := range blk.sel.GroupBy {
+		sets := blk.groupItem(g, it)
+		var product [][]int
+		for _, a := range g.sets {
+			for _, s := range sets {
+				product = append(product, union(a, s))
+			}
+		}
+		g.sets = product
+		if len(g.sets) > maxGroupingSets {
+			failAt(it.At, sqlerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxGroupingSets)
+		}
+	}
+	if blk.sel.GroupDistinct {
+		g.sets = distinctSets(g.sets)
+	}
+	return g
+}
+
+// maxGroupingSets is PostgreSQL's limit.
+const maxGroupingSets = 4096
+
+func union(a, b []int) []int {
+	out := append([]int{}, a...)
+	for _, i := range b {
+		seen := false
+		for _, j := range out {
+			seen = seen || i == j
+		}
+		if !seen {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func distinctSets(sets [][]int) [][]int {
+	var out [][]int
+next:
+	for _, s := range sets {
+		for _, o := range out {
+			if len(o) == len(s) && len(union(o, s)) == len(o) {
+				continue next
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// groupItem gives the grouping sets that one item stands for.
+func (blk *block) groupItem(g *grouping, it ast.GroupItem) [][]int {
+	switch it.Kind {
+	case "":
+		if it.Row != nil {
+			var set []int
+			for _, r := range it.Row {
+				set = union(set, blk.groupItem(g, r)[0])
+			}
+			return [][]int{set}
+		}
+		return [][]int{blk.groupExpr(g, it.X)}
+	case "empty":
+		return [][]int{{}}
+	case "rollup":
+		out := [][]int{{}}
+		var prefix []int
+		for _, s := range it.Sets {
+			prefix = union(prefix, blk.groupItem(g, s)[0])
+			out = append([][]int{prefix}, out...)
+		}
+		return out
+	case "cube":
+		if len(it.Sets) > 12 {
+			failAt(it.At, sqlerr.TooManyColumns, "CUBE is limited to 12 elements")
+		}
+		parts := make([][]int, len(it.Sets))
+		for i, s := range it.Sets {
+			parts[i] = blk.groupItem(g, s)[0]
+		}
+		var out [][]int
+		for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
+			var set []int
+			for i, p := range parts {
+				if mask&(1<<(len(parts)-1-i)) != 0 {
+					set = union(set, p)
+				}
+			}
+			out = append(out, set)
+		}
+		return out
+	case "sets":
+		var out [][]int
+		for _, s := range it.Sets {
+			out = append(out, blk.groupItem(g, s)...)
+		}
+		return out
+	}
+	unsupported(it.At, "this form of GROUP BY is not supported")
+	return nil
+}
+
+// groupExpr binds one grouping expression: an input column, else a position or name of an output column, else an
+// expression. A parenthesised list comes as a row.
+func (blk *block) groupExpr(g *grouping, e ast.Expr) []int {
+	if r, ok := e.(*ast.Row); ok {
+		var set []int
+		for _, a := range r.Args {
+			set = union(set, blk.groupExpr(g, a))
+		}
+		return set
+	}
+	x := blk.binder("GROUP BY")
+	x.windows = true
+	k := blk.b.groupable(blk.b.settle(blk.groupValue(x, e)), e.Position())
+	if i := findExpr(g.keys, k); i >= 0 {
+		return []int{i}
+	}
+	g.keys = append(g.keys, k)
+	return []int{len(g.keys) - 1}
+}
+
+func (blk *block) groupValue(x *exprBinder, e ast.Expr) plan.Expr {
+	if c, ok := e.(*ast.Const); ok {
+		// Stars count as the columns that they stand for.
+		i, _ := blk.b.ordinal(c, blk.countItems(), "GROUP BY")
+		return x.bind(blk.itemAt(i, c.At))
+	}
+	c, ok := e.(*ast.ColumnRef)
+	if !ok || len(c.Parts) != 1 || c.Star {
+		return x.bind(e)
+	}
+	if in := blk.f.find(c.Parts[0], c.At); in != nil {
+		return in
+	}
+	var found ast.Expr
+	for _, it := range blk.sel.Items {
+		name := it.Alias
+		if name == "" {
+			name = impliedName(it.X)
+		}
+		if name == c.Parts[0] && !isStar(it.X) {
+			if found != nil {
+				failAt(c.At, sqlerr.AmbiguousColumn, "GROUP BY %q is ambiguous", name)
+			}
+			found = it.X
+		}
+	}
+	if found != nil && found != e {
+		if cr, ok := found.(*ast.ColumnRef); !ok || len(cr.Parts) != 1 || cr.Parts[0] != c.Parts[0] {
+			return x.bind(found)
+		}
+	}
+	return x.bind(e)
+}
+
+func isStar(e ast.Expr) bool {
+	c, ok := e.(*ast.ColumnRef)
+	return ok && c.Star
+}
+
+// countItems counts the output columns before the select list is bound.
+func (blk *block) countItems() int {
+	n := 0
+	for _, it := range blk.sel.Items {
+		if isStar(it.X) {
+			n += len(blk.f.scope.vis)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// itemAt gives the select item at an output position.
+func (blk *block) itemAt(i int, pos ast.Pos) ast.Expr {
+	for _, it := range blk.sel.Items {
+		if isStar(it.X) {
+			if i < len(blk.f.scope.vis) {
+				return &ast.ColumnRef{P: ast.P{At: pos}, Parts: []string{blk.f.scope.vis[i].name}}
+			}
+			i -= len(blk.f.scope.vis)
+			continue
+		}
+		if i == 0 {
+			return it.X
+		}
+		i--
+	}
+	failAt(pos, sqlerr.InvalidColumnReference, "GROUP BY position is not in select list")
+	return nil
+}
+
+// group builds the aggregation and rewrites everything above it to its output.
+func (blk *block) group(g *grouping, on *onClause) {
+	session := blk.placeGroupWindow(g, on)
+	blk.attachInputs(g)
+	if len(g.sets) == 1 {
+		g.keys = pick(g.keys, g.sets[0])
+		blk.dependentKeys(g, on)
+		if len(g.keys) == 0 && session == nil && len(blk.aggs) == 0 && len(blk.sel.GroupBy) == 0 {
+			// HAVING alone: one group, with a count that nothing reads, so that there is a row.
+			x := blk.binder("HAVING")
+			x.aggs = true
+			x.aggregate(&ast.Call{Name: "count", Star: true})
+		}
+		in, aggs := blk.ordered(blk.node)
+		out := &regroup{blk: blk, keys: g.keys, aggs: len(blk.aggs)}
+		if session != nil {
+			out.session = blk.win
+			out.base = 1
+		}
+		blk.node = newAggregate(in, session, g.keys, aggs)
+		blk.eachOutput(on, out.top)
+		return
+	}
+	if session != nil {
+		fail(sqlerr.Unsupported("session_window is not supported with GROUPING SETS"))
+	}
+	blk.groupingSets(g, on)
+}
+
+func pick(es []plan.Expr, at []int) []plan.Expr {
+	out := make([]plan.Expr, len(at))
+	for i, j := range at {
+		out[i] = es[j]
+	}
+	return out
+}
+
+// attachInputs turns subqueries in keys and aggregate arguments into joins beneath the aggregation.
+func (blk *block) attachInputs(g *grouping) {
+	at := func(e plan.Expr) plan.Expr {
+		if e == nil {
+			return nil
+		}
+		blk.node, e = blk.b.attach(blk.node, blk.f, e)
+		return e
+	}
+	for i := range g.keys {
+		g.keys[i] = at(g.keys[i])
+	}
+	for i := range blk.aggs {
+		mapAgg(&blk.aggs[i], at)
+	}
+}
+
+func mapAgg(a *plan.Agg, f func(plan.Expr) plan.Expr) {
+	for i := range a.Args {
+		a.Args[i] = f(a.Args[i])
+	}
+	for i := range a.OrderBy {
+		a.OrderBy[i].X = f(a.OrderBy[i].X)
+	}
+	if a.Filter != nil {
+		a.Filter = f(a.Filter)
+	}
+}
+
+// dependentKeys adds columns that depend on a primary key among the keys, where something above needs them.
+func (blk *block) dependentKeys(g *grouping, on *onClause) {
+	seen := func(e plan.Expr) plan.Expr {
+		blk.needDependent(g, e)
+		return e
+	}
+	if blk.win == nil || !blk.win.session {
+		blk.eachOutput(on, seen)
+		return
+	}
+	blk.eachOutput(on, seen)
+}
+
+func (blk *block) needDependent(g *grouping, e plan.Expr) {
+	if containsExpr(g.keys, e) {
+		return
+	}
+	if c, ok := e.(*plan.Col); ok {
+		if blk.dependsOnKeys(g, c.Index) {
+			g.keys = append(g.keys, c)
+		}
+		return
+	}
+	if s, ok := e.(*subquery); ok {
+		outerUses(s.root, blk.f, func(r *outerRef) {
+			blk.needDependent(g, &plan.Col{Index: r.idx, Typ: r.typ, Name: r.name})
+		})
+	}
+	mapChildren(e, func(c plan.Expr) plan.Expr {
+		blk.needDependent(g, c)
+		return c
+	})
+}
+
+// dependsOnKeys says whether the keys hold the whole primary key of the table that column i comes from.
+func (blk *block) dependsOnKeys(g *grouping, i int) bool {
+	for _, s := range blk.f.scope.sources {
+		if s.rel == nil || s.rel.HiddenKey || len(s.rel.PrimaryKey) == 0 || !sourceHas(s, i) {
+			continue
+		}
+		all := true
+		for _, k := range s.rel.PrimaryKey {
+			all = all && containsExpr(g.keys, s.cols[k].expr)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+func sourceHas(s *source, i int) bool {
+	for _, v := range s.cols {
+		if c, ok := v.expr.(*plan.Col); ok && c.Index == i {
+			return true
+		}
+	}
+	return false
+}
+
+// regroup rewrites expressions over the input of an aggregation to ones over its output.
+type regroup struct {
+	blk     *block
+	keys    []plan.Expr
+	base    int // output index of the first key
+	aggs    int
+	session *eventWindow
+	// groupingAt gives the output column of a GROUPING call, for grouping sets.
+	groupingAt func(g *groupingRef) plan.Expr
+}
+
+func (r *regroup) top(e plan.Expr) plan.Expr {
+	if i := findExpr(r.keys, e); i >= 0 {
+		return &plan.Col{Index: r.base + i, Typ: e.Type(), Name: nameOf(e)}
+	}
+	switch x := e.(type) {
+	case *aggRef:
+		return &plan.Col{Index: r.base + len(r.keys) + x.idx, Typ: x.typ, Name: r.blk.aggs[x.idx].Fn.Name}
+	case *eventWindow:
+		if r.session != nil && equal(r.session, x) {
+			return &plan.Col{Index: 0, Typ: x.typ, Name: "session_window"}
+		}
+		failAt(ast.Pos(x.pos), sqlerr.GroupingError, "%s must appear in the GROUP BY clause or be used in an aggregate function", x.name())
+	case *groupingRef:
+		if r.groupingAt != nil {
+			return r.groupingAt(x)
+		}
+		for _, a := range x.args {
+			r.checkGrouping(a, x)
+		}
+		return &plan.Const{Val: types.IntDatum(0), Typ: int4Type}
+	case *plan.Col:
+		failAt(r.blk.colPos(x), sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", r.blk.fullName(x.Index, x.Name))
+	case *subquery:
+		if !r.blk.b.regrouped[x.root] {
+			r.blk.b.regrouped[x.root] = true
+			mapOuter(x.root, r.blk.f, func(o *outerRef) plan.Expr { return r.outer(o, x) })
+		}
+	}
+	return mapChildren(e, r.top)
+}
+
+func (r *regroup) checkGrouping(a plan.Expr, x *groupingRef) int {
+	i := findExpr(r.keys, a)
+	if i < 0 {
+		failAt(ast.Pos(x.pos), sqlerr.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
+	}
+	return i
+}
+
+// outer rewrites a reference from within a subquery.
+func (r *regroup) outer(o *outerRef, s *subquery) plan.Expr {
+	c := &plan.Col{Index: o.idx, Typ: o.typ, Name: o.name}
+	i := findExpr(r.keys, c)
+	if i < 0 {
+		failAt(ast.Pos(s.pos), sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.blk.fullName(o.idx, o.name))
+	}
+	return &outerRef{frame: o.frame, idx: r.base + i, typ: o.typ, name: o.name}
+}
+
+func nameOf(e plan.Expr) string {
+	if c, ok := e.(*plan.Col); ok {
+		return c.Name
+	}
+	return ""
+}
+
+// fullName gives table.column for messages.
+func (blk *block) fullName(i int, name string) string {
+	for _, s := range blk.f.scope.sources {
+		for _, v := range s.cols {
+			if c, ok := v.expr.(*plan.Col); ok && c.Index == i {
+				return s.alias + "." + v.name
+			}
+		}
+	}
+	return name
+}
+
+// colPos finds where the select list names a column, for the position of an error.
+func (blk *block) colPos(c *plan.Col) ast.Pos {
+	pos := ast.Pos(-1)
+	see := func(e ast.Expr) {
+		walkAST(e, func(n ast.Expr) bool {
+			if ref, ok := n.(*ast.ColumnRef); ok && !ref.Star && pos < 0 && ref.Parts[len(ref.Parts)-1] == c.Name {
+				pos = ref.At
+			}
+			call, isCall := n.(*ast.Call)
+			if isCall {
+				if class, ok := classOf(call.Name); ok && class == aggregateClass && call.Over == nil {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	for _, it := range blk.sel.Items {
+		see(it.X)
+	}
+	see(blk.sel.Having)
+	return pos
+}
+
+// groupingSets makes one aggregation for each set and unites them, absent keys as NULL.
+func (blk *block) groupingSets(g *grouping, on *onClause) {
+	out := &regroup{blk: blk, keys: g.keys, aggs: len(blk.aggs)}
+	var marks []*groupingRef
+	out.groupingAt = func(x *groupingRef) plan.Expr {
+		at := -1
+		for i, m := range marks {
+			if equalAll(m.args, x.args) {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(marks)
+			marks = append(marks, x)
+		}
+		for _, a := range x.args {
+			out.checkGrouping(a, x)
+		}
+		return &plan.Col{Index: len(g.keys) + len(blk.aggs) + at, Typ: int4Type, Name: "grouping"}
+	}
+	input := blk.node
+	blk.eachOutput(on, out.top)
+	var parts []plan.Node
+	for n, set := range g.sets {
+		in := input
+		if n > 0 {
+			in = clone(input)
+		}
+		ordered, aggs := blk.ordered(in)
+		parts = append(parts, setOutput(newAggregate(ordered, nil, pick(g.keys, set), aggs), g, set, marks, out))
+	}
+	blk.node = newUnion(parts...)
+}
+
+// setOutput brings the aggregate of one grouping set to the common columns: all keys, aggregates, GROUPING values.
+func setOutput(a *plan.Aggregate, g *grouping, set []int, marks []*groupingRef, r *regroup) plan.Node {
+	at := map[int]int{}
+	for i, k := range set {
+		at[k] = i
+	}
+	var exprs []plan.Expr
+	for k, e := range g.keys {
+		if i, ok := at[k]; ok {
+			exprs = append(exprs, colOf(a, i))
+		} else {
+			exprs = append(exprs, &plan.Const{Val: types.NullDatum, Typ: e.Type()})
+		}
+	}
+	for i := range a.Aggs {
+		exprs = append(exprs, colOf(a, len(set)+i))
+	}
+	for _, m := range marks {
+		bits := int64(0)
+		for _, arg := range m.args {
+			bits <<= 1
+			if _, ok := at[r.checkGrouping(arg, m)]; !ok {
+				bits |= 1
+			}
+		}
+		exprs = append(exprs, &plan.Const{Val: types.IntDatum(bits), Typ: int4Type})
+	}
+	return newProject(a, exprs, nil)
+}
+
+// grouping is GROUPING(a, b).
+func (x *exprBinder) grouping(n *ast.Call) plan.Expr {
+	if !x.aggs || x.block == nil {
+		failAt(n.At, sqlerr.GroupingError, "grouping operations are not allowed in %s", x.clause)
+	}
+	if len(n.Args) > 31 {
+		failAt(n.At, sqlerr.TooManyArguments, "GROUPING must have fewer than 32 arguments")
+	}
+	args, _ := x.bindList(n.Args)
+	return &groupingRef{args: args, pos: int(n.At)}
+}

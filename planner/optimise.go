@@ -1,0 +1,36 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/tidemarkdb/tidemark/planner/plan"
+)
+
+// optimise runs the rules over a bound plan.
+func (b *binder) optimise(root plan.Node) plan.Node {
+	foldAll(root)
+	root = b.pushdown(root, nil)
+	b.extractKeys(root)
+	if b.view() {
+		root = b.holdBack(root)
+		// Pruning keeps the columns that carry a watermark where operators go by them.
+		newDeriver(b).derive(root)
+	}
+	root = pruneRoot(root)
+	root = mergeProjects(root, true)
+	if !b.view() {
+		b.lookups(root)
+	}
+	return root
+}
+
+// verify panics if an expression of the binder is left in a plan, which is a bug of the planner.
+func verify(root plan.Node) {
+	eachNode(root, func(n plan.Node) {
+		eachExpr(n, func(e plan.Expr) {
+			if has(e, private) {
+				panic(fmt.Sprintf("planner: %T left in %T", e, n))
+			}
+		})
+	})
+}

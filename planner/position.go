@@ -1,0 +1,85 @@
+package planner
+
+import (
+	"github.com/tidemarkdb/tidemark/planner/plan"
+)
+
+// Order of arrival. A stream's scan can give each row's position as a further column; withPosition carries it up
+// through operators that keep rows one to one. Where it can't be had, order-sensitive operators see rows in the order
+// in which they are processed.
+
+// positionName is the name of the column of positions.
+const positionName = "_position"
+
+// withPosition gives n with a column for the position of arrival. ok is false where the rows of n have none.
+func withPosition(n plan.Node) (out plan.Node, col int, ok bool) {
+	switch x := n.(type) {
+	case *plan.Scan:
+		if !x.Rel.IsAppendOnly() {
+			return n, 0, false
+		}
+		if x.Position < 0 {
+			x.Position = len(x.Cols)
+			x.P.Columns = joinCols(x.P.Columns, plan.Column{Name: positionName, Type: int8Type})
+		}
+		return x, x.Position, true
+	case *plan.Filter:
+		in, c, ok := withPosition(x.Input)
+		if !ok {
+			return n, 0, false
+		}
+		x.Input, x.P.Columns = in, columns(in)
+		return x, c, true
+	case *plan.Project:
+		in, c, ok := withPosition(x.Input)
+		if !ok {
+			return n, 0, false
+		}
+		x.Input = in
+		for i, e := range x.Exprs {
+			if k, isCol := e.(*plan.Col); isCol && k.Index == c {
+				return x, i, true
+			}
+		}
+		x.Exprs = append(x.Exprs, colOf(in, c))
+		x.P.Columns = joinCols(x.P.Columns, columns(in)[c])
+		return x, len(x.Exprs) - 1, true
+	}
+	return n, 0, false
+}
+
+// ordered gives the input of an aggregation and its aggregates so that those that depend on the order of their rows,
+// and say none, see the order of arrival.
+func (blk *block) ordered(in plan.Node) (plan.Node, []plan.Agg) {
+	aggs := append([]plan.Agg{}, blk.aggs...)
+	for i, a := range aggs {
+		aggs[i].Args = append([]plan.Expr{}, a.Args...)
+		aggs[i].OrderBy = append([]plan.SortKey{}, a.OrderBy...)
+	}
+	need := false
+	for _, a := range aggs {
+		need = need || a.Fn != nil && orderSensitive[a.Fn.Name] && len(a.OrderBy) == 0 && !a.Distinct
+	}
+	if !need {
+		return in, aggs
+	}
+	k := width(in)
+	m, c, ok := withPosition(in)
+	if !ok {
+		return in, aggs
+	}
+	if c != k {
+		// The scan itself stood there, or the position was there before.
+		c = width(m) - 1
+	}
+	for i, a := range aggs {
+		if orderSensitive[a.Fn.Name] && len(a.OrderBy) == 0 && !a.Distinct {
+			aggs[i].OrderBy = []plan.SortKey{{X: colOf(m, c)}}
+		}
+	}
+	return m, aggs
+}
+
+// orderSensitive are the aggregates whose result depends on the order of their rows.
+var orderSensitive = map[string]bool{"array_agg": true, "string_agg": true, "json_agg": true, "jsonb_agg": true,
+	"json_object_agg": true, "jsonb_object_agg": true, "first": true, "last": true, "first_value": true, "last_value": true}
