@@ -34,11 +34,7 @@ func matchOp(fold, not bool) impl {
 		if err != nil {
 			return types.Datum{}, err
 		}
-		s := a[0].B
-		if f.argTypes[0].Kind == types.Bpchar {
-			s = trimRight(s, ' ')
-		}
-		return types.BoolDatum(p.re.Match(s) != not), nil
+		return types.BoolDatum(p.re.Match(a[0].B) != not), nil
 	}}
 }
 
