@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/rs/zerolog"
 )
 
 func pgxConnect(t testing.TB, addr, user, password, more string) (*pgx.Conn, error) {
@@ -132,6 +132,17 @@ func TestSCRAM(t *testing.T) {
 	}
 }
 
+func TestMalformedVerifier(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := New(&fakeEngine{}, Options{Auth: SCRAM, Users: map[string]string{"u": "SCRAM-SHA-256$4096:x$y"}}, zerolog.Nop())
+	if err := srv.Serve(ln); err == nil || !strings.Contains(err.Error(), "malformed") {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
 // TestSCRAMVector checks the exchange of RFC 7677, section 3.
 func TestSCRAMVector(t *testing.T) {
 	salt := unb64(t, "W22ZaJ0SNY7soEsUEjb6gQ==")
@@ -185,14 +196,12 @@ func selfSigned(t *testing.T) *tls.Config {
 }
 
 func sqlstate(err error) string {
-	var pg *pgconn.PgError
 	if err == nil {
 		return ""
 	}
 	if s := err.Error(); strings.Contains(s, "SQLSTATE ") {
 		return s[strings.Index(s, "SQLSTATE ")+9:][:5]
 	}
-	_ = pg
 	return err.Error()
 }
 

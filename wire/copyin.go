@@ -31,7 +31,7 @@ func newCopyDecoder(f *session.CopyFormat, s *copySink) (copyDecoder, error) {
 	case "binary":
 		return newBinaryDecoder(s), nil
 	}
-	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", f.Format)
+	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", f.Format)
 }
 
 // copyFrom runs COPY FROM STDIN and gives its command tag.

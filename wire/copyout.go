@@ -79,7 +79,7 @@ func newCopyEncoder(f *session.CopyFormat, cols []session.Column, env *types.Env
 		w.fields = newRowEncoder(cols, []int16{binaryFormat}, env)
 		w.lead = append([]byte(binarySignature), 0, 0, 0, 0, 0, 0, 0, 0)
 	default:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", f.Format)
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", f.Format)
 	}
 	w.values = make([]valueEncoder, len(cols))
 	for i, col := range cols {

@@ -102,7 +102,7 @@ func (s *copySink) placeError(format string, args ...any) *sqlerr.Error {
 }
 
 func (s *copySink) missing(line []byte, c int) error {
-	return s.lineError(line, "missing data for column %q", s.cols[c].Name)
+	return s.lineError(line, "missing data for column \"%s\"", s.cols[c].Name)
 }
 
 func (s *copySink) extra(line []byte) error {

@@ -89,7 +89,7 @@ func (c *conn) handleParse(m *pgproto3.Parse) error {
 	if m.Name == "" {
 		delete(c.stmts, "")
 	} else if _, ok := c.stmts[m.Name]; ok {
-		return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", m.Name)
+		return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", m.Name)
 	}
 	if len(c.stmts) >= maxStatements {
 		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many prepared statements")
@@ -153,7 +153,7 @@ func (c *conn) handleBind(m *pgproto3.Bind) error {
 	}
 	if m.DestinationPortal != "" {
 		if _, ok := c.portals[m.DestinationPortal]; ok {
-			return sqlerr.New(sqlerr.DuplicateCursor, "cursor %q already exists", m.DestinationPortal)
+			return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", m.DestinationPortal)
 		}
 		if len(c.portals) >= maxPortals {
 			return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many portals")
@@ -177,7 +177,7 @@ func noStatement(name string) error {
 	if name == "" {
 		return sqlerr.New(sqlerr.InvalidStatementName, "unnamed prepared statement does not exist")
 	}
-	return sqlerr.New(sqlerr.InvalidStatementName, "prepared statement %q does not exist", name)
+	return sqlerr.New(sqlerr.InvalidStatementName, "prepared statement \"%s\" does not exist", name)
 }
 
 // checkFormats checks the result formats of a Bind message.
@@ -207,7 +207,7 @@ func (c *conn) bindParams(ps *preparedStatement, m *pgproto3.Bind) ([]types.Datu
 		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", f, len(m.Parameters))
 	}
 	if len(m.Parameters) != len(ts) {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
+		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(m.Parameters), m.PreparedStatement, len(ts))
 	}
 	params := make([]types.Datum, len(ts))
@@ -250,7 +250,7 @@ func paramError(err error, portal string, i int, format int16) error {
 	e := *sqlerr.From(err)
 	where := "unnamed portal parameter"
 	if portal != "" {
-		where = fmt.Sprintf("portal %q parameter", portal)
+		where = fmt.Sprintf("portal \"%s\" parameter", portal)
 	}
 	e.Where = fmt.Sprintf("%s $%d", where, i+1)
 	if format == textFormat {
@@ -304,7 +304,7 @@ func (c *conn) handleDescribe(m *pgproto3.Describe) error {
 }
 
 func noPortal(name string) error {
-	return sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", name)
+	return sqlerr.New(sqlerr.InvalidCursorName, "portal \"%s\" does not exist", name)
 }
 
 func (c *conn) handleClose(m *pgproto3.Close) error {
@@ -359,7 +359,7 @@ func (c *conn) execute(p *portal, name string, limit uint64) error {
 			return err
 		}
 	} else if p.ended && p.enc == nil {
-		return sqlerr.New(sqlerr.NotInPrerequisiteState, "portal %q cannot be run", name)
+		return sqlerr.New(sqlerr.NotInPrerequisiteState, "portal \"%s\" cannot be run", name)
 	}
 	if in := p.res.CopyIn(); in != nil {
 		tag, err := c.copyFrom(p.run.ctx, in)

@@ -299,10 +299,7 @@ func (c *fakeCopyIn) Commit(context.Context) (int64, error) {
 func startServer(t testing.TB, opts Options) (*fakeEngine, *Server, string) {
 	t.Helper()
 	e := &fakeEngine{}
-	srv, err := New(e, opts, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv := New(e, opts, zerolog.Nop())
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

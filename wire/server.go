@@ -72,6 +72,7 @@ type Server struct {
 	opts    Options
 	log     zerolog.Logger
 	secrets *secretStore
+	invalid error // of the options; Serve reports it
 
 	draining atomic.Bool
 	wg       sync.WaitGroup
@@ -83,22 +84,22 @@ type Server struct {
 	nextPID   uint32
 }
 
-// New makes a server over engine. It fails where a stored secret of Options.Users is malformed.
-func New(engine session.Engine, opts Options, log zerolog.Logger) (*Server, error) {
+// New makes a server over engine. Where a verifier of Options.Users is malformed, Serve says so.
+func New(engine session.Engine, opts Options, log zerolog.Logger) *Server {
 	secrets, err := newSecretStore(opts.Users)
-	if err != nil {
-		return nil, err
-	}
 	return &Server{
-		engine: engine, opts: opts.withDefaults(), log: log.With().Str("component", "wire").Logger(),
-		secrets:   secrets,
+		engine: engine, opts: opts.withDefaults(), log: log, secrets: secrets, invalid: err,
 		listeners: map[net.Listener]struct{}{}, sockets: map[*conn]struct{}{}, backends: map[uint32]*conn{},
-	}, nil
+	}
 }
 
 // Serve accepts connections until the listener fails or Shutdown is called, which makes it return nil. It may be called
 // for several listeners. It closes ln.
 func (s *Server) Serve(ln net.Listener) error {
+	if s.invalid != nil {
+		_ = ln.Close() // nothing was served on it
+		return s.invalid
+	}
 	s.mu.Lock()
 	if s.draining.Load() {
 		s.mu.Unlock()

@@ -280,7 +280,7 @@ func (c *conn) authenticateSCRAM(user string) error {
 		return err
 	}
 	if !ok || !known {
-		return fatal(sqlerr.InvalidPassword, "password authentication failed for user %q", user)
+		return fatal(sqlerr.InvalidPassword, "password authentication failed for user \"%s\"", user)
 	}
 	c.out.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(answer)})
 	return nil
