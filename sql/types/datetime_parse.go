@@ -100,10 +100,7 @@ func (p *dateParser) decode(fields []dateField) dateErr {
 		}
 		p.seen, pending = before|got, next
 	}
-	if pending >= 0 {
-		return dateBad
-	}
-	return dateOK
+	return dateOK // a unit at the end without a number is ignored, as in PostgreSQL
 }
 
 func (p *dateParser) field(f dateField, seen, pending int, rest []dateField) (got, next int, e dateErr) {
@@ -120,7 +117,7 @@ func (p *dateParser) field(f dateField, seen, pending int, rest []dateField) (go
 			e = dateOverflow
 		}
 	case fieldZone:
-		got = hasZone
+		got, next = hasZone, pending
 		p.zoneOff, e = parseZoneOffset(f.text)
 	case fieldNumber:
 		if pending >= 0 {

@@ -4,7 +4,7 @@ import "time"
 
 // word decodes a word or signed word.
 func (p *dateParser) word(f dateField, seen, pending int, rest []dateField) (got, next int, e dateErr) {
-	next = -1
+	next = pending // only a unit replaces a unit that waits for its number
 	tok, ok := dateTokens[f.text]
 	if ok && tok.kind == tokIgnore {
 		return 0, pending, dateOK

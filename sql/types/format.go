@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"encoding/hex"
 	"math"
 	"strconv"
@@ -114,6 +115,10 @@ func appendFloat(dst []byte, f float64, bits, extraDigits int) []byte {
 	}
 	var buf [32]byte
 	e := strconv.AppendFloat(buf[:0], f, 'e', digits, bits)
+	short := true
+	if digits < 0 && math.Abs(f) >= 1<<22 && math.Abs(f) < 1e41 {
+		e, short = insideShortest(e, f, bits)
+	}
 	cut := len(e) - 1
 	for e[cut] != 'e' {
 		cut--
@@ -138,7 +143,50 @@ func appendFloat(dst []byte, f float64, bits, extraDigits int) []byte {
 		}
 		return append(dst, out...)
 	}
+	if !short { // an integer: the exponent is below 15
+		return strconv.AppendFloat(dst, f, 'f', 0, bits)
+	}
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
+}
+
+// insideShortest replaces the shortest text of f in exponent form by a longer
+// one where it lies exactly between two floats: strconv takes it where reading
+// it rounds to f, PostgreSQL does not. That can only be where a whole or half
+// number has more bits than a float.
+func insideShortest(e []byte, f float64, bits int) (text []byte, same bool) {
+	for same = true; ; same = false {
+		cut := bytes.IndexByte(e, 'e')
+		mant, exp := string(e[:cut]), string(e[cut:])
+		frac := 0
+		if point := strings.IndexByte(mant, '.'); point < 0 {
+			mant += "."
+		} else {
+			frac = len(mant) - point - 1
+		}
+		up, _ := strconv.ParseFloat(mant+"00000000000000000001"+exp, bits)
+		down, _ := strconv.ParseFloat(decimalPred(mant)+exp, bits)
+		exact, _ := strconv.ParseFloat(string(e), bits)
+		if up == f && down == f && exact == f || frac >= 17 {
+			return e, same
+		}
+		e = strconv.AppendFloat(e[:0], f, 'e', frac+1, bits)
+	}
+}
+
+// decimalPred gives a number a little nearer to zero than a decimal that is not zero.
+func decimalPred(mant string) string {
+	b := []byte(mant)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] == '.' {
+			continue
+		}
+		if b[i] > '0' {
+			b[i]--
+			break
+		}
+		b[i] = '9'
+	}
+	return string(b) + "99999999999999999999"
 }
 
 // trimFraction drops trailing zeros after a point, and the point.

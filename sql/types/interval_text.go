@@ -166,7 +166,7 @@ func (v *intervalSum) decode(fields []dateField, sqlStandard bool) dateErr {
 			}
 			v.over = v.over || t.over
 			v.add(&v.usec, t.usec, 1)
-			mask = 1<<unitHour | 1<<unitMinute | 1<<unitSecond
+			mask = 1<<unitHour | 1<<unitMinute | 1<<unitSecond | 1<<unitMillisecond | 1<<unitMicrosecond
 			unit = unitDay
 		case fieldDate, fieldNumber:
 			m, e := v.number(f.text, &unit, negative)
