@@ -16,7 +16,10 @@ type valueReader struct {
 
 type cellRef struct{ row, col int }
 
-const slabSize = 512
+// Slabs grow from the size of a small INSERT to that of a large one.
+const firstSlab, slabSize = 8, 512
+
+func nextSlab(last int) int { return min(max(2*last, firstSlab), slabSize) }
 
 // valueRows reads (a, b), (c, d), ... behind VALUES.
 func (p *parser) valueRows() [][]ast.Expr {
@@ -41,7 +44,7 @@ func (r *valueReader) row(n, width int) []ast.Expr {
 	p := r.p
 	p.expect("(")
 	if cap(r.cells)-len(r.cells) < width {
-		r.cells = make([]ast.Expr, 0, max(slabSize, width))
+		r.cells = make([]ast.Expr, 0, max(nextSlab(cap(r.cells)), width))
 	}
 	start := len(r.cells)
 	for col := 0; ; col++ {
@@ -116,7 +119,7 @@ func (p *parser) cellEnd(i int) bool {
 
 func (r *valueReader) constant(i int, k ast.ConstKind, text string) ast.Expr {
 	if len(r.consts) == cap(r.consts) {
-		r.consts = make([]ast.Const, 0, slabSize)
+		r.consts = make([]ast.Const, 0, nextSlab(cap(r.consts)))
 	}
 	r.consts = append(r.consts, ast.Const{P: ast.P{At: r.p.pos(i)}, Kind: k, Text: text})
 	return &r.consts[len(r.consts)-1]

@@ -3,6 +3,7 @@ package parser
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -16,6 +17,7 @@ import (
 func Parse(text string) (stmts []ast.Parsed, err error) {
 	defer recoverTo(&err)
 	p := newParser(text)
+	defer p.release()
 	for p.peek().kind != kindEOF {
 		if p.accept(";") {
 			continue
@@ -30,6 +32,7 @@ func Parse(text string) (stmts []ast.Parsed, err error) {
 func ParseExpr(text string) (e ast.Expr, err error) {
 	defer recoverTo(&err)
 	p := newParser(text)
+	defer p.release()
 	e = p.expr()
 	p.expectEnd()
 	return e, nil
@@ -40,6 +43,7 @@ func ParseExpr(text string) (e ast.Expr, err error) {
 func ParseQuery(text string) (q *ast.Query, err error) {
 	defer recoverTo(&err)
 	p := newParser(text)
+	defer p.release()
 	q = p.query()
 	p.expectEnd()
 	return q, nil
@@ -57,10 +61,27 @@ type parser struct {
 	depth  int           // nesting of expressions, queries and statements
 }
 
+// tokenSlices pools the tokens of texts, which do not outlive their parser.
+var tokenSlices = sync.Pool{New: func() any { return new([]token) }}
+
+// maxPooledTokens is the capacity above which a slice is left to the collector.
+const maxPooledTokens = 1 << 17
+
 func newParser(text string) *parser {
-	l := lexer{text: text, toks: make([]token, 0, len(text)/5+8)}
+	l := lexer{text: text, toks: (*tokenSlices.Get().(*[]token))[:0]}
+	if want := len(text)/4 + 8; cap(l.toks) < want {
+		l.toks = make([]token, 0, want)
+	}
 	l.run()
 	return &parser{text: text, toks: l.toks, values: l.values, bad: l.bad}
+}
+
+// release gives the tokens back. The parser must not be used after it.
+func (p *parser) release() {
+	if toks := p.toks; cap(toks) <= maxPooledTokens {
+		p.toks = nil
+		tokenSlices.Put(&toks)
+	}
 }
 
 // parsed parses one statement up to its semicolon.
