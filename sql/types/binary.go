@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
-	"unicode/utf8"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
@@ -60,6 +59,9 @@ func ParseBinary(t Type, b []byte) (Datum, error) {
 	case Bytea:
 		return Datum{B: b}, nil
 	case JSON:
+		if err := checkUTF8(string(b)); err != nil {
+			return Datum{}, err
+		}
 		return Datum{B: b}, ValidateJSON(b)
 	case JSONB:
 		if len(b) == 0 || b[0] != 1 {
@@ -69,8 +71,8 @@ func ParseBinary(t Type, b []byte) (Datum, error) {
 			}
 			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", v)
 		}
-		if !utf8.Valid(b[1:]) {
-			return Datum{}, checkUTF8(string(b[1:]))
+		if err := checkUTF8(string(b[1:])); err != nil {
+			return Datum{}, err
 		}
 		out, err := AppendJSONB(nil, b[1:])
 		return Datum{B: out}, err
