@@ -5,7 +5,7 @@ PORT    ?= 7432
 TIMEOUT ?= 20m
 export CGO_ENABLED := 0
 
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.1
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help build run test race lint slt golden fuzz bench clean
 

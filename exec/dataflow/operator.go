@@ -76,6 +76,16 @@ type Epoch struct {
 	Sink Sink
 	// Operator is the stateful operator's id as Spark numbers them: 0 is nearest the root; -1 for a stateless one.
 	Operator int
+	// Port is the port of the Push that runs.
+	Port int
+	// Inputs describes what comes in on each port, for late rows and dead letters.
+	Inputs []PortInfo
+}
+
+// PortInfo describes the rows of one port to a person: column names, and the streams that they come from.
+type PortInfo struct {
+	Columns []string
+	Streams string
 }
 
 // Sink takes what does not go on to the next operator. Batches are valid during the call.
@@ -93,3 +103,9 @@ const NoTime int64 = math.MinInt64
 
 // InputTypes describes the columns of an operator's ports to a constructor.
 type InputTypes [][]types.Type
+
+// Timed is implemented by operators whose output changes as the epoch's timestamp moves, without input.
+type Timed interface {
+	// NextDue gives the timestamp (microseconds) from which on an epoch is wanted; false if there is none.
+	NextDue() (int64, bool)
+}

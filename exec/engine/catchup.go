@@ -1,0 +1,468 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+// Catch-up (DESIGN section 4): a view that starts after its data gets the stored epochs, each with the timestamp and watermark that
+// it then had. Tables and views that it reads enter first, as their contents at the epoch of its creation, judged against no watermark.
+
+// maxHeldEpochs bounds the epochs that are kept for a view that is being filled; past it the view starts over.
+const maxHeldEpochs = 100_000
+
+// backfill is the filling of one view in the background.
+type backfill struct {
+	mu   sync.Mutex
+	held []*heldEpoch // epochs since the filling began, oldest first
+	lost bool         // too many were held
+	pos  uint64
+	rows int64
+	stop chan struct{} // closed to end it
+	done chan struct{} // closed when its goroutine has ended
+}
+
+// heldEpoch is one epoch's input, kept for a view that can't take it yet.
+type heldEpoch struct {
+	n       uint64
+	ts      int64
+	changes map[catalog.OID][]*batch.Batch
+	marks   map[catalog.OID]mark
+}
+
+func (h *heldEpoch) input() *epochInput {
+	return &epochInput{n: h.n, ts: h.ts,
+		changes: func(oid catalog.OID) []*batch.Batch { return h.changes[oid] },
+		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
+			if m, ok := h.marks[oid]; ok {
+				return m.before, m.after
+			}
+			return dataflow.NoWatermark, dataflow.NoWatermark
+		}}
+}
+
+// hold keeps an epoch for a view that is being filled. It runs on the loop's goroutine.
+func (v *view) hold(in *epochInput) {
+	f := v.fill
+	if f == nil {
+		return
+	}
+	h := &heldEpoch{n: in.n, ts: in.ts, changes: map[catalog.OID][]*batch.Batch{}, marks: map[catalog.OID]mark{}}
+	for _, s := range v.graph.Sources() {
+		oid := s.Rel.OID
+		if h.changes[oid] == nil {
+			// Changes of views are reused from epoch to epoch, those of streams and tables belong to the epoch.
+			h.changes[oid] = append([]*batch.Batch(nil), in.changes(oid)...)
+		}
+		b, a := in.marks(oid)
+		h.marks[oid] = mark{b, a}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.held) >= maxHeldEpochs {
+		f.held, f.lost = nil, true
+	}
+	if !f.lost {
+		f.held = append(f.held, h)
+	}
+}
+
+// take gives the oldest held epoch, nil if there is none.
+func (f *backfill) take() (h *heldEpoch, lost bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lost || len(f.held) == 0 {
+		return nil, f.lost
+	}
+	h, f.held = f.held[0], f.held[1:]
+	return h, false
+}
+
+func (f *backfill) advance(pos uint64, rows int64) {
+	f.mu.Lock()
+	f.pos, f.rows = pos, f.rows+rows
+	f.mu.Unlock()
+}
+
+// filled tells how far a filling is.
+func (v *view) filled() (pos uint64, rows int64) {
+	v.mu.Lock()
+	f := v.fill
+	v.mu.Unlock()
+	if f == nil {
+		return 0, 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pos, f.rows
+}
+
+// history is what a starting view must be given before the epochs that follow.
+type history struct {
+	upTo  uint64 // the last epoch of it
+	ts    int64
+	snaps map[catalog.OID]contentSnapshot // of tables and views
+	wms   map[catalog.OID]dataflow.Watermark
+	size  int64 // rows, about
+}
+
+// historyOf gathers a view's history up to epoch p.
+func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
+	h := &history{upTo: upTo, ts: p.ts, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]dataflow.Watermark{}}
+	for _, s := range v.graph.Sources() {
+		if st := e.streams[s.Rel.OID]; st != nil {
+			h.size += st.rows
+			continue
+		}
+		if snap := p.rels[s.Rel.OID]; snap != nil {
+			h.snaps[s.Rel.OID] = snap
+			h.size += max(0, snap.count())
+			if w, ok := p.marks[s.Rel.OID]; ok {
+				h.wms[s.Rel.OID] = w
+			}
+		}
+	}
+	return h
+}
+
+var errStopped = errors.New("stopped")
+
+// replayHistory gives a view its history. progress is called after each epoch and may stop it.
+func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, rows int64) error) error {
+	if len(h.snaps) > 0 {
+		if err := v.feedContents(h); err != nil {
+			return err
+		}
+	}
+	streams := map[catalog.OID]dataflow.Watermark{}
+	for _, s := range v.graph.Sources() {
+		if e.streamOf(s.Rel) {
+			streams[s.Rel.OID] = dataflow.NoWatermark
+		}
+	}
+	if len(streams) > 0 {
+		err := e.store.ReadEpochsOf(1, h.upTo, func(oid catalog.OID) bool { _, ok := streams[oid]; return ok }, func(rec *state.EpochRecord) error {
+			in, rows, err := recordInput(rec, streams)
+			if err != nil {
+				return err
+			}
+			if v.needsRun(in) {
+				if err := v.runEpoch(in); err != nil {
+					return err
+				}
+			}
+			for _, m := range rec.Watermarks {
+				if _, ok := streams[m.OID]; ok {
+					streams[m.OID] = dataflow.Watermark(m.Watermark)
+				}
+			}
+			return progress(rec.Epoch, rows)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return v.closeContents(h, streams)
+}
+
+func (e *Engine) streamOf(rel *catalog.Relation) bool { return rel.Kind == catalog.Stream }
+
+// recordInput shows a stored epoch to a view.
+func recordInput(rec *state.EpochRecord, before map[catalog.OID]dataflow.Watermark) (*epochInput, int64, error) {
+	rows := int64(0)
+	after := map[catalog.OID]dataflow.Watermark{}
+	for _, m := range rec.Watermarks {
+		after[m.OID] = dataflow.Watermark(m.Watermark)
+	}
+	changes := map[catalog.OID][]*batch.Batch{}
+	for i := range rec.Changes {
+		c := &rec.Changes[i]
+		err := c.Each(func(b *batch.Batch) error {
+			changes[c.OID] = append(changes[c.OID], b)
+			rows += int64(b.N)
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return &epochInput{n: rec.Epoch, ts: rec.Timestamp,
+		changes: func(oid catalog.OID) []*batch.Batch { return changes[oid] },
+		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
+			b, ok := before[oid]
+			if !ok {
+				return dataflow.NoWatermark, dataflow.NoWatermark
+			}
+			if a, ok := after[oid]; ok {
+				return b, a
+			}
+			return b, b
+		}}, rows, nil
+}
+
+// feedContents gives a view the contents of the tables and views that it reads, as an epoch before all others.
+func (v *view) feedContents(h *history) (err error) {
+	defer recoverOperator(&err)
+	v.sink.reset(0)
+	v.env.Now = h.ts
+	v.graph.Begin(&dataflow.EpochInfo{Timestamp: h.ts, Sink: v.sink, Watermarks: func(*dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
+		return dataflow.NoWatermark, dataflow.NoWatermark
+	}}, v.emit)
+	for _, src := range v.graph.Sources() {
+		snap := h.snaps[src.Rel.OID]
+		if snap == nil {
+			continue
+		}
+		index := 0
+		err := snap.scan(context.Background(), func(b *batch.Batch) error {
+			err := v.graph.Push(src, sourceBatch(src, b, 0, index))
+			index += b.N
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := v.graph.End(); err != nil {
+		return err
+	}
+	return v.sink.flush()
+}
+
+// closeContents lets the watermarks of the views that were fed come into force, and brings the view to the end of its history.
+func (v *view) closeContents(h *history, streams map[catalog.OID]dataflow.Watermark) error {
+	moved := false
+	for _, w := range h.wms {
+		moved = moved || w != dataflow.NoWatermark
+	}
+	if moved {
+		in := &epochInput{n: h.upTo, ts: h.ts, changes: func(catalog.OID) []*batch.Batch { return nil },
+			marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
+				if w, ok := h.wms[oid]; ok {
+					return dataflow.NoWatermark, w
+				}
+				if w, ok := streams[oid]; ok {
+					return w, w
+				}
+				return dataflow.NoWatermark, dataflow.NoWatermark
+			}}
+		if err := v.runEpoch(in); err != nil {
+			return err
+		}
+	}
+	v.pos = h.upTo
+	return nil
+}
+
+// startView lets a new view catch up: at once where its history is small, else in the background. It runs on the loop's goroutine
+// before the views run epoch n. With all set, it is filled at once whatever its size.
+func (e *Engine) startView(v *view, n uint64, all bool) {
+	h := e.historyOf(v, e.current(), n-1)
+	waits := false
+	for _, s := range v.graph.Sources() {
+		if in := e.viewByOID[s.Rel.OID]; in != nil {
+			if st, _ := in.getStatus(); st == viewBackfill {
+				waits = true
+			}
+		}
+	}
+	if !waits && (all || h.size <= e.opts.BackfillRows) {
+		err := e.replayHistory(v, h, func(uint64, int64) error { return nil })
+		if err != nil {
+			v.setStatus(viewFailed, err)
+			e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
+		}
+		return
+	}
+	f := &backfill{stop: make(chan struct{}), done: make(chan struct{})}
+	v.mu.Lock()
+	v.fill, v.status = f, viewBackfill
+	v.mu.Unlock()
+	e.fills.Add(1)
+	go e.fillView(v, f, h, waits)
+}
+
+// fillView fills a view beside the loop and hands it over when it has caught up.
+func (e *Engine) fillView(v *view, f *backfill, h *history, waits bool) {
+	defer e.fills.Done()
+	defer close(f.done)
+	err := func() (err error) {
+		defer sqlerr.Recover(&err)
+		if waits {
+			if h, err = e.waitInputs(v, f); err != nil {
+				return err
+			}
+		}
+		if err := e.replayHistory(v, h, func(pos uint64, rows int64) error {
+			f.advance(pos, rows)
+			return e.stopped(f)
+		}); err != nil {
+			return err
+		}
+		return e.drainHeld(v, f)
+	}()
+	if err == nil || errors.Is(err, errStopped) {
+		return
+	}
+	_ = e.do(func() {
+		v.setStatus(viewFailed, err)
+		e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
+		e.published.broadcast()
+	})
+}
+
+func (e *Engine) stopped(f *backfill) error {
+	select {
+	case <-f.stop:
+		return errStopped
+	case <-e.closing:
+		return errStopped
+	default:
+		return nil
+	}
+}
+
+// waitInputs waits until the views beneath are filled, and takes the history from then on.
+func (e *Engine) waitInputs(v *view, f *backfill) (*history, error) {
+	for {
+		var h *history
+		var failed error
+		err := e.do(func() {
+			for _, s := range v.graph.Sources() {
+				if in := e.viewByOID[s.Rel.OID]; in != nil {
+					switch st, err := in.getStatus(); st {
+					case viewBackfill:
+						return
+					case viewRunning:
+					default:
+						failed = sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
+						return
+					}
+				}
+			}
+			f.mu.Lock()
+			f.held = nil
+			f.mu.Unlock()
+			p := e.current()
+			h = e.historyOf(v, p, p.epoch)
+		})
+		if err != nil {
+			return nil, errStopped
+		}
+		if h != nil || failed != nil {
+			return h, failed
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-f.stop:
+			return nil, errStopped
+		case <-e.closing:
+			return nil, errStopped
+		}
+	}
+}
+
+// drainHeld runs the epochs that came in meanwhile, and hands the view to the loop when none is left.
+func (e *Engine) drainHeld(v *view, f *backfill) error {
+	for {
+		if err := e.stopped(f); err != nil {
+			return err
+		}
+		h, lost := f.take()
+		if lost {
+			return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "more epochs came in while the view was filled than can be held").
+				WithHint("DROP it and create it again at a quieter time.")
+		}
+		if h != nil {
+			if err := v.runHeld(h); err != nil {
+				return err
+			}
+			f.advance(h.n, v.pushed)
+			continue
+		}
+		handed := false
+		if err := e.do(func() { handed = e.handOver(v, f) }); err != nil || handed {
+			return nil
+		}
+	}
+}
+
+func (v *view) runHeld(h *heldEpoch) error {
+	in := h.input()
+	if v.needsRun(in) {
+		if err := v.timed(in); err != nil {
+			return err
+		}
+	}
+	v.pos = h.n
+	return nil
+}
+
+// handOver runs on the loop's goroutine: it takes the last held epochs, if there are few, and lets the view run with the others.
+func (e *Engine) handOver(v *view, f *backfill) bool {
+	for range 16 {
+		h, lost := f.take()
+		if lost {
+			return false
+		}
+		if h == nil {
+			v.mu.Lock()
+			v.status, v.fill = viewRunning, nil
+			v.mu.Unlock()
+			e.republish(v)
+			return true
+		}
+		if err := v.runHeld(h); err != nil {
+			v.setStatus(viewFailed, err)
+			return true
+		}
+	}
+	return false
+}
+
+// waitReadable waits until a view that is being filled is complete; it gives an error for one that has stopped.
+func (e *Engine) waitReadable(ctx context.Context, oid catalog.OID) error {
+	for {
+		e.viewMu.Lock()
+		v := e.viewStat[oid]
+		e.viewMu.Unlock()
+		if v == nil {
+			return nil
+		}
+		next := e.published.wait()
+		if st, _ := v.getStatus(); st != viewBackfill {
+			return v.readable()
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.loopDone:
+			return errShutdown()
+		}
+	}
+}
+
+// fillEnded says whether the goroutine that fills the view, if there is one, has ended.
+func (v *view) fillEnded() bool {
+	v.mu.Lock()
+	f := v.fill
+	v.mu.Unlock()
+	if f == nil {
+		return true
+	}
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}

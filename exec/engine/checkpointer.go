@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/checkpoint"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// checkpointer writes checkpoints beside the loop, one at a time. What is written is frozen on the loop's goroutine between
+// two epochs; epochs go on while it is written.
+type checkpointer struct {
+	e       *Engine
+	running bool // a write is on its way; of the loop's goroutine
+	done    chan error
+}
+
+func newCheckpointer(e *Engine) *checkpointer { return &checkpointer{e: e} }
+
+// maybeCheckpoint starts a checkpoint when one is due. It runs on the loop's goroutine.
+func (e *Engine) maybeCheckpoint() {
+	if !e.dirty || e.checkpoints.running || time.Since(e.lastCheckpoint) < e.opts.CheckpointInterval || e.readOnly() != nil {
+		return
+	}
+	if err := e.startCheckpoint(); err != nil {
+		e.log.Error().Err(err).Msg("checkpoint failed")
+	}
+}
+
+// startCheckpoint freezes the state as of the last epoch and starts to write it. It runs on the loop's goroutine.
+func (e *Engine) startCheckpoint() error {
+	cp, frozen, gone, err := e.freeze()
+	if err != nil {
+		return err
+	}
+	c := e.checkpoints
+	c.running, c.done = true, make(chan error, 1)
+	e.dirty, e.lastCheckpoint = false, time.Now()
+	done := c.done
+	go func() {
+		err := e.writeCheckpoint(cp, frozen, gone)
+		done <- err
+		_ = e.do(func() {
+			c.running = false
+			if err == nil {
+				e.evict()
+			}
+		})
+	}()
+	return nil
+}
+
+// freeze copies what changed since the last checkpoint.
+func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, error) {
+	p := e.current()
+	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
+	cp := &checkpoint.Checkpoint{Epoch: p.epoch, Timestamp: p.ts, Views: map[catalog.OID]uint64{}}
+	var frozen []*table.Frozen
+	add := func(s *state.Section) {
+		if s != nil {
+			cp.Sections = append(cp.Sections, s)
+		}
+	}
+	space := func(v *view) {
+		f := v.space.Freeze()
+		frozen = append(frozen, f)
+		add(state.SpaceSection(v.rel.OID, f))
+	}
+	for _, s := range e.streamOrder() {
+		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows})
+	}
+	for _, rel := range p.cat.Relations() {
+		if t := e.tables[rel.OID]; t != nil {
+			add(t.freeze())
+		}
+	}
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st != viewRunning {
+			continue // it begins again after a restart
+		}
+		cp.Views[v.rel.OID] = p.epoch
+		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal})
+		space(v)
+		for _, c := range []contents{v.out, v.late, v.dead} {
+			add(c.freeze())
+		}
+	}
+	var gone, keep []dropped
+	for _, d := range e.gone {
+		if d.filling && !d.view.fillEnded() {
+			keep = append(keep, d)
+			continue
+		}
+		if d.view != nil {
+			d.view.space.Drop()
+			space(d.view)
+			for _, c := range d.contents {
+				c.drop()
+			}
+		}
+		for _, c := range d.contents {
+			add(c.freeze())
+		}
+		gone = append(gone, d)
+	}
+	e.gone = keep
+	var err error
+	if cp.Catalog, err = encodeCatalog(p.cat); err != nil {
+		return nil, nil, nil, err
+	}
+	meta, err := json.Marshal(img)
+	cp.Meta = map[string][]byte{"engine": meta}
+	return cp, frozen, gone, err
+}
+
+// writeCheckpoint writes what was frozen, and then deletes what nobody needs any more.
+func (e *Engine) writeCheckpoint(cp *checkpoint.Checkpoint, frozen []*table.Frozen, gone []dropped) (err error) {
+	defer sqlerr.Recover(&err)
+	start := time.Now()
+	if _, err := checkpoint.Write(context.Background(), e.store, cp); err != nil {
+		_ = e.fail(err)
+		return err
+	}
+	for _, f := range frozen {
+		f.Written()
+	}
+	e.checkpointEpoch.Store(cp.Epoch)
+	for _, d := range gone {
+		if d.log != 0 {
+			if err := e.store.DropRelation(d.log); err != nil {
+				return err
+			}
+		}
+	}
+	// Tables are in the checkpoint; nobody reads their changes from the log any more.
+	for _, oid := range e.tableOIDs() {
+		if err := e.store.TrimStream(oid, cp.Epoch+1); err != nil {
+			return err
+		}
+	}
+	e.log.Debug().Uint64("epoch", cp.Epoch).Int("sections", len(cp.Sections)).Int64("dur_ms", time.Since(start).Milliseconds()).Msg("checkpoint")
+	return nil
+}
+
+// tableOIDs lists the tables of the published catalog.
+func (e *Engine) tableOIDs() []catalog.OID {
+	var out []catalog.OID
+	for _, r := range e.current().cat.Relations() {
+		if r.Kind == catalog.Table {
+			out = append(out, r.OID)
+		}
+	}
+	return out
+}
+
+// checkpointNow makes a checkpoint of the present state and waits until it is written.
+func (e *Engine) checkpointNow(ctx context.Context) error {
+	for {
+		var done chan error
+		own := false
+		var err error
+		if derr := e.do(func() {
+			if !e.checkpoints.running {
+				own, err = true, e.startCheckpoint()
+			}
+			done = e.checkpoints.done
+		}); derr != nil {
+			return derr
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case err := <-done:
+			done <- err // others may wait for it too
+			if own {
+				return err
+			}
+			time.Sleep(time.Millisecond)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// finalCheckpoint writes a checkpoint when the loop has ended.
+func (e *Engine) finalCheckpoint() error {
+	if c := e.checkpoints; c.running {
+		err := <-c.done
+		c.done <- err
+	}
+	if !e.dirty {
+		return nil
+	}
+	cp, frozen, gone, err := e.freeze()
+	if err != nil {
+		return err
+	}
+	return e.writeCheckpoint(cp, frozen, gone)
+}
+
+// evict keeps operator state within the budget: half of it is state's, the rest caches, contents and the log's.
+func (e *Engine) evict() {
+	if len(e.views) == 0 {
+		return
+	}
+	budget := e.opts.MemoryBytes / 2
+	total := int64(0)
+	for _, v := range e.views {
+		total += v.space.MemBytes()
+	}
+	if total <= budget {
+		return
+	}
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning {
+			share := int64(float64(v.space.MemBytes()) * float64(budget) / float64(total))
+			v.space.Evict(share)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+// contents are the rows of a table or view, or of a view's hidden relations, as the goroutine that runs its epochs sees them.
+type contents interface {
+	// add applies changes; b is only read.
+	add(b *batch.Batch) error
+	// lookup gives the rows with leading key columns of the given values, unpublished changes included.
+	lookup(key []types.Datum, f func(*batch.Batch) error) error
+	// scan gives all rows, unpublished changes included.
+	scan(ctx context.Context, f func(*batch.Batch) error) error
+	// publish ends an epoch and gives its snapshot.
+	publish(epoch uint64) contentSnapshot
+	// freeze gives what a checkpoint must write, nil if there is nothing.
+	freeze() *state.Section
+	// drop empties the relation.
+	drop()
+	memBytes() int64
+}
+
+// The hidden relations of a view have OIDs of their own, beyond those of the catalog.
+const (
+	lateOID catalog.OID = 1 << 29
+	deadOID catalog.OID = 1 << 28
+)
+
+// chunkContents are append-only.
+type chunkContents struct{ c *state.Chunks }
+
+func (e *Engine) newChunks(oid catalog.OID, ts []types.Type) contents {
+	return &chunkContents{e.store.Chunks(oid, ts)}
+}
+
+func (c *chunkContents) add(b *batch.Batch) error {
+	if !b.InsertOnly() {
+		return errors.New("a row was deleted from an append-only relation")
+	}
+	c.c.Append(b)
+	return nil
+}
+
+func (c *chunkContents) lookup([]types.Datum, func(*batch.Batch) error) error {
+	return errors.New("an append-only relation has no key")
+}
+
+func (c *chunkContents) scan(context.Context, func(*batch.Batch) error) error {
+	return errors.New("an append-only relation is read from its snapshot")
+}
+
+func (c *chunkContents) publish(epoch uint64) contentSnapshot {
+	c.c.Publish(epoch)
+	return &chunkSnapshot{c.c.Snapshot()}
+}
+
+func (c *chunkContents) freeze() *state.Section { return c.c.Freeze() }
+func (c *chunkContents) drop()                  { c.c.DropContents() }
+func (c *chunkContents) memBytes() int64        { return c.c.MemBytes() }
+
+type chunkSnapshot struct{ s *state.ChunksSnapshot }
+
+func (s *chunkSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
+	return s.s.Scan(func(b *batch.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(b)
+	})
+}
+
+func (s *chunkSnapshot) lookup([]types.Datum, func(*batch.Batch) error) (bool, error) {
+	return false, nil
+}
+
+func (s *chunkSnapshot) count() int64 { return s.s.Rows() }
+
+// viewSnapshot is a view at one epoch: its contents and its hidden relations.
+type viewSnapshot struct {
+	contentSnapshot
+	late, dead contentSnapshot
+}
+
+// publishTo adds the view's state after its epoch to what readers see.
+func (v *view) publishTo(p *published) {
+	p.rels[v.rel.OID] = &viewSnapshot{v.out.publish(p.epoch), v.late.publish(p.epoch), v.dead.publish(p.epoch)}
+}
+
+// republish shows a view that was filled in the background. It runs on the loop's goroutine.
+func (e *Engine) republish(v *view) {
+	old := e.current()
+	p := &published{epoch: old.epoch, ts: old.ts, cat: old.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1),
+		marks: make(map[catalog.OID]watermark, len(old.marks)+1), events: old.events}
+	for k, s := range old.rels {
+		p.rels[k] = s
+	}
+	for k, w := range old.marks {
+		p.marks[k] = w
+	}
+	p.marks[v.rel.OID] = v.wm
+	v.publishTo(p)
+	e.pub.Store(p)
+	e.published.broadcast()
+}
+
+// rowContents are a multiset of rows in key order.
+type rowContents struct{ r *state.Rows }
+
+func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) contents {
+	return &rowContents{e.store.Rows(oid, ts, key)}
+}
+
+// newTable opens a table's contents, ordered by its primary key.
+func (e *Engine) newTable(rel *catalog.Relation) contents {
+	return e.newRowContents(rel.OID, rel.Types(), rel.PrimaryKey)
+}
+
+func (c *rowContents) add(b *batch.Batch) error {
+	c.r.Apply(b)
+	return nil
+}
+
+func (c *rowContents) lookup(key []types.Datum, f func(*batch.Batch) error) error {
+	return c.r.Pending().Lookup(key, f)
+}
+
+func (c *rowContents) scan(ctx context.Context, f func(*batch.Batch) error) error {
+	return scanRows(ctx, c.r.Pending(), f)
+}
+
+func (c *rowContents) publish(epoch uint64) contentSnapshot {
+	c.r.Publish(epoch)
+	return &rowSnapshot{c.r.Snapshot()}
+}
+
+func (c *rowContents) freeze() *state.Section { return c.r.Freeze() }
+func (c *rowContents) drop()                  { c.r.DropContents() }
+func (c *rowContents) memBytes() int64        { return c.r.MemBytes() }
+
+type rowSnapshot struct{ s *state.RowsSnapshot }
+
+func (s *rowSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
+	return scanRows(ctx, s.s, f)
+}
+
+func scanRows(ctx context.Context, s *state.RowsSnapshot, f func(*batch.Batch) error) error {
+	return s.Scan(func(b *batch.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(b)
+	})
+}
+
+func (s *rowSnapshot) lookup(key []types.Datum, f func(*batch.Batch) error) (bool, error) {
+	if len(key) > len(s.s.Key()) {
+		key = key[:len(s.s.Key())]
+	}
+	return true, s.s.Lookup(key, f)
+}
+
+func (s *rowSnapshot) count() int64 { return s.s.Rows() }

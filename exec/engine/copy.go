@@ -1,0 +1,404 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/parser/ast"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// copy runs COPY.
+func (s *sess) copy(ctx context.Context, x *ast.Copy, p *prepared) (session.Result, error) {
+	if x.File != "" {
+		return nil, sqlerr.Unsupported("COPY from or to a file of the server is not supported").At(int(x.At)).
+			WithHint("Use COPY ... FROM STDIN, or psql's \\copy.")
+	}
+	f, batchRows, err := copyOptions(x)
+	if err != nil {
+		return nil, err
+	}
+	if !x.From {
+		return s.copyOut(ctx, x, f, p)
+	}
+	if err := s.writable("COPY FROM"); err != nil {
+		return nil, err
+	}
+	rel, err := s.lookup(x.Table)
+	if err != nil {
+		return nil, err
+	}
+	if rel.Kind != catalog.Stream && rel.Kind != catalog.Table {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s \"%s\"", rel.Kind, rel.Name)
+	}
+	cols, err := copyColumns(rel, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := forcedColumns(x, rel, cols, f); err != nil {
+		return nil, err
+	}
+	in, err := s.newCopyIn(rel, cols, f)
+	if err != nil {
+		return nil, err
+	}
+	in.batchRows = batchRows
+	return &copyResult{in: in}, nil
+}
+
+// copyColumns resolves the column list; without one, all columns but hidden ones.
+func copyColumns(rel *catalog.Relation, x *ast.Copy) ([]int, error) {
+	var cols []int
+	if len(x.Columns) == 0 {
+		for i, c := range rel.Columns {
+			if !c.Hidden {
+				cols = append(cols, i)
+			}
+		}
+		return cols, nil
+	}
+	seen := map[int]bool{}
+	for _, n := range x.Columns {
+		i := rel.ColumnIndex(n)
+		if i < 0 || rel.Columns[i].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, rel.Name)
+		}
+		if seen[i] {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n)
+		}
+		seen[i] = true
+		cols = append(cols, i)
+	}
+	return cols, nil
+}
+
+// copyOptions reads the options of COPY (PostgreSQL, COPY).
+func copyOptions(x *ast.Copy) (f *session.CopyFormat, batchRows int, err error) {
+	f = &session.CopyFormat{Format: "text"}
+	for _, o := range x.Options {
+		if o.Name == "format" {
+			f.Format = strings.ToLower(o.Value)
+		}
+	}
+	switch f.Format {
+	case "text":
+		f.Delimiter, f.Null = '\t', `\N`
+	case "csv":
+		f.Delimiter, f.Quote, f.Escape = ',', '"', '"'
+	case "binary":
+	default:
+		return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", f.Format)
+	}
+	escape := false
+	for _, o := range x.Options {
+		switch o.Name {
+		case "format", "force_quote", "force_null", "force_not_null", "freeze":
+		case "encoding":
+			if _, err := utf8Only(o.Value); err != nil {
+				return nil, 0, err
+			}
+		case "null":
+			f.Null = o.Value
+		case "header":
+			b, err := checkBool(o.Value)
+			if err != nil && o.Value != "" && !strings.EqualFold(o.Value, "match") {
+				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "header requires a Boolean value or \"match\"")
+			}
+			f.Header = b != "off"
+		case "delimiter", "quote", "escape":
+			if len(o.Value) != 1 {
+				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "COPY %s must be a single one-byte character", o.Name)
+			}
+			switch o.Name {
+			case "delimiter":
+				f.Delimiter = o.Value[0]
+			case "quote":
+				f.Quote = o.Value[0]
+				if !escape {
+					f.Escape = f.Quote
+				}
+			case "escape":
+				f.Escape, escape = o.Value[0], true
+			}
+		case "batch_rows":
+			if batchRows, err = strconv.Atoi(o.Value); err != nil || batchRows <= 0 {
+				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "batch_rows must be a positive number")
+			}
+		default:
+			return nil, 0, sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(int(o.At))
+		}
+	}
+	if f.Header && f.Format == "binary" {
+		return nil, 0, sqlerr.New(sqlerr.SyntaxError, "cannot specify HEADER in BINARY mode")
+	}
+	return f, batchRows, nil
+}
+
+// forcedColumns reads FORCE_QUOTE, FORCE_NULL and FORCE_NOT_NULL: "*" or a list of columns.
+func forcedColumns(x *ast.Copy, rel *catalog.Relation, cols []int, f *session.CopyFormat) error {
+	for _, o := range x.Options {
+		var dst *[]bool
+		switch o.Name {
+		case "force_quote":
+			dst = &f.ForceQuote
+		case "force_null":
+			dst = &f.ForceNull
+		case "force_not_null":
+			dst = &f.ForceNotNull
+		default:
+			continue
+		}
+		*dst = make([]bool, len(cols))
+		for _, n := range strings.Split(strings.Trim(o.Value, "()"), ",") {
+			n = strings.Trim(strings.TrimSpace(n), `"`)
+			found := false
+			for k, c := range cols {
+				if n == "*" || rel.Columns[c].Name == n {
+					(*dst)[k], found = true, true
+				}
+			}
+			if !found {
+				return sqlerr.New(sqlerr.InvalidColumnReference, "%s column \"%s\" not referenced by COPY", strings.ToUpper(o.Name), n)
+			}
+		}
+	}
+	return nil
+}
+
+// copyOut runs COPY t TO STDOUT and COPY (query) TO STDOUT.
+func (s *sess) copyOut(ctx context.Context, x *ast.Copy, f *session.CopyFormat, _ *prepared) (session.Result, error) {
+	q := x.Query
+	if q == nil {
+		rel, err := s.lookup(x.Table)
+		if err != nil {
+			return nil, err
+		}
+		cols, err := copyColumns(rel, x)
+		if err != nil {
+			return nil, err
+		}
+		if err := forcedColumns(x, rel, cols, f); err != nil {
+			return nil, err
+		}
+		sel := &ast.Select{From: []ast.TableExpr{&ast.TableRef{Name: x.Table}}}
+		for _, c := range cols {
+			sel.Items = append(sel.Items, ast.SelectItem{X: &ast.ColumnRef{Parts: []string{rel.Columns[c].Name}}})
+		}
+		q = &ast.Query{Body: sel}
+	}
+	p := &prepared{st: &statement{ast.Parsed{Stmt: &ast.QueryStmt{Query: q}}}}
+	if err := s.plan(p); err != nil {
+		return nil, err
+	}
+	res, err := s.Execute(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := res.(*rows)
+	r.verb, r.copy = "COPY", f
+	return r, nil
+}
+
+// copyResult is the result of COPY FROM STDIN.
+type copyResult struct {
+	done
+	in *copyIn
+}
+
+// CopyIn implements session.Result.
+func (c *copyResult) CopyIn() session.CopyIn { return c.in }
+
+// Tag implements session.Result.
+func (c *copyResult) Tag() string { return tagRows("COPY", c.in.total) }
+
+// Close implements session.Result.
+func (c *copyResult) Close() { c.in.Abort() }
+
+// copyIn takes the rows of COPY FROM STDIN: they enter one epoch together at Commit, unless batch_rows is given.
+type copyIn struct {
+	s         *sess
+	rel       *catalog.Relation
+	cols      []int
+	f         *session.CopyFormat
+	ins       *inserter
+	chunks    []*batch.Batch
+	total     int64
+	batchRows int
+	pending   int
+	closed    bool
+}
+
+func (s *sess) newCopyIn(rel *catalog.Relation, cols []int, f *session.CopyFormat) (*copyIn, error) {
+	ins, err := s.newInserter(rel, cols)
+	if err != nil {
+		return nil, err
+	}
+	return &copyIn{s: s, rel: rel, cols: cols, f: f, ins: ins}, nil
+}
+
+// Format implements session.CopyIn.
+func (c *copyIn) Format() *session.CopyFormat { return c.f }
+
+// Columns implements session.CopyIn.
+func (c *copyIn) Columns() []session.Column {
+	out := make([]session.Column, len(c.cols))
+	for i, k := range c.cols {
+		out[i] = session.Column{Name: c.rel.Columns[k].Name, Type: c.rel.Columns[k].Type, TableOID: uint32(c.rel.OID), Attr: int16(k + 1)}
+	}
+	return out
+}
+
+// Relation implements session.CopyIn.
+func (c *copyIn) Relation() string { return c.rel.Name }
+
+// Write implements session.CopyIn.
+func (c *copyIn) Write(ctx context.Context, b *batch.Batch) (err error) {
+	defer sqlerr.Recover(&err)
+	full, err := c.ins.complete(b)
+	if err != nil {
+		return err
+	}
+	c.chunks = append(c.chunks, full)
+	c.pending += full.N
+	if c.batchRows > 0 && c.pending >= c.batchRows {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+// flush makes what was written so far durable and visible.
+func (c *copyIn) flush(ctx context.Context) error {
+	if c.pending == 0 {
+		return nil
+	}
+	all := c.chunks[0]
+	for _, b := range c.chunks[1:] {
+		all.AppendBatch(b, nil)
+	}
+	c.chunks = nil
+	n := c.pending
+	c.pending = 0
+	err := c.s.write(ctx, n, func(w writer) error { return c.ins.insert(w, all) })
+	if err != nil {
+		if c.batchRows > 0 {
+			e := *sqlerr.From(err)
+			e.Detail = strings.TrimSpace(e.Detail + " " + strconv.FormatInt(c.total, 10) + " rows before it were copied.")
+			return &e
+		}
+		return err
+	}
+	c.total += int64(n)
+	return nil
+}
+
+// Commit implements session.CopyIn.
+func (c *copyIn) Commit(ctx context.Context) (rows int64, err error) {
+	defer sqlerr.Recover(&err)
+	c.closed = true
+	if err := c.flush(ctx); err != nil {
+		if c.s.tx != nil {
+			c.s.tx.failed = true
+		}
+		return 0, err
+	}
+	return c.total, nil
+}
+
+// Abort implements session.CopyIn.
+func (c *copyIn) Abort() {
+	c.chunks, c.pending = nil, 0
+	if !c.closed {
+		c.closed = true
+		if c.s.tx != nil {
+			c.s.tx.failed = true
+		}
+	}
+}
+
+// write runs a DML statement: in the epoch loop outside a block, else at once against the block. rows is about how many it changes.
+func (s *sess) write(ctx context.Context, rows int, f func(writer) error) error {
+	if s.tx != nil {
+		return f(s.blockWriter())
+	}
+	return s.e.submit(ctx, rows, func(b *epochBuild) error { return f(&loopWriter{b, s}) })
+}
+
+// inserter brings rows into the shape of a table: defaults for missing columns, row ids, constraints.
+type inserter struct {
+	s      *sess
+	rel    *catalog.Relation
+	cols   []int // relation columns of the rows that come in
+	from   []int // for each relation column: index in the rows that come in, -1 for a default
+	checks *constraints
+}
+
+// complete gives rows with all columns of the relation, as a batch of its own, and tests NOT NULL and CHECK.
+func (in *inserter) complete(b *batch.Batch) (*batch.Batch, error) {
+	out := batch.New(in.rel.Types(), b.N)
+	for c := range in.rel.Columns {
+		v := out.Cols[c]
+		if k := in.from[c]; k >= 0 {
+			v.AppendVector(b.Cols[k], nil)
+			v.Type = in.rel.Columns[c].Type
+			continue
+		}
+		if in.rel.Columns[c].Hidden {
+			for range b.N {
+				v.AppendInt(in.s.e.nextRow.Add(1))
+			}
+			continue
+		}
+		if err := in.fillDefault(v, c, b.N); err != nil {
+			return nil, err
+		}
+	}
+	out.N = b.N
+	return out, in.checks.test(out, in.s.kernelEnv())
+}
+
+// insert stages complete rows, having tested that their keys are free.
+func (in *inserter) insert(w writer, b *batch.Batch) error {
+	if in.rel.Kind == catalog.Table && !in.rel.HiddenKey {
+		if err := keysFree(w, in.rel, b); err != nil {
+			return err
+		}
+	}
+	return w.stage(in.rel, b)
+}
+
+// keysFree tests that the rows' keys are neither in the table nor repeated among them.
+func keysFree(w writer, rel *catalog.Relation, b *batch.Batch) error {
+	seen := make(map[string]bool, b.N)
+	for i := 0; i < b.N; i++ {
+		key := keyOf(rel, b, i)
+		k := string(appendKey(nil, rel, key))
+		taken := seen[k]
+		if !taken {
+			err := w.lookup(rel, key, func(got *batch.Batch) error {
+				taken = taken || got.N > 0
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if taken {
+			return duplicateKey(rel, cloneKey(key))
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+func cloneKey(key []types.Datum) []types.Datum {
+	out := make([]types.Datum, len(key))
+	for i, d := range key {
+		out[i] = d.Clone()
+	}
+	return out
+}

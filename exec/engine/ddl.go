@@ -1,0 +1,359 @@
+package engine
+
+import (
+	"context"
+	"sort"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/exec"
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/parser"
+	"github.com/tidemarkdb/tidemark/parser/ast"
+	"github.com/tidemarkdb/tidemark/planner"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// ddlOp is a change of the catalog, run on the loop's goroutine as part of a unit. It checks again what was checked when the
+// statement ran, since others may have come between.
+type ddlOp func(b *epochBuild) error
+
+// change runs DDL: outside a block as a unit of its own; in a block at COMMIT, the block itself sees local's catalog until then.
+func (s *sess) change(ctx context.Context, tag string, local func(*catalog.Catalog) *catalog.Catalog, op ddlOp) (session.Result, error) {
+	if err := s.writable(tag); err != nil {
+		return nil, err
+	}
+	if s.tx == nil {
+		if err := s.e.submit(ctx, 0, op); err != nil {
+			return nil, err
+		}
+		return done(tag), nil
+	}
+	s.tx.cat = local(s.catalog())
+	s.tx.ops = append(s.tx.ops, txnOp{ddl: op})
+	return done(tag), nil
+}
+
+// newOID reserves an object id.
+func (e *Engine) newOID() catalog.OID { return catalog.OID(e.nextOID.Add(1) - 1) }
+
+// target gives the schema in which a new relation is made.
+func (s *sess) target(n ast.Name) (string, error) {
+	cat := s.catalog()
+	if n.Schema != "" {
+		if cat.Schema(n.Schema) == nil {
+			return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Schema).At(int(n.Pos))
+		}
+		if catalog.SystemSchema(n.Schema) {
+			return "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for schema %s", n.Schema).At(int(n.Pos))
+		}
+		return n.Schema, nil
+	}
+	for _, p := range s.set.searchPath(s.p.User) {
+		if cat.Schema(p) != nil && !catalog.SystemSchema(p) {
+			return p, nil
+		}
+	}
+	return "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(int(n.Pos))
+}
+
+// exists answers IF NOT EXISTS: true when the relation is there already (with PostgreSQL's notice), an error without it.
+func (s *sess) exists(schema, name string, ifNot bool) (bool, error) {
+	if s.catalog().Relation(schema, name) == nil {
+		return false, nil
+	}
+	if !ifNot {
+		return false, duplicateRelation(name)
+	}
+	n := sqlerr.Notice("relation \"%s\" already exists, skipping", name)
+	n.Code = sqlerr.DuplicateTable
+	s.notice(n)
+	return true, nil
+}
+
+func (s *sess) createSchema(ctx context.Context, x *ast.CreateSchema) (session.Result, error) {
+	if s.catalog().Schema(x.Name) != nil && x.IfNotExists {
+		n := sqlerr.Notice("schema \"%s\" already exists, skipping", x.Name)
+		n.Code = sqlerr.DuplicateSchema
+		s.notice(n)
+		return done("CREATE SCHEMA"), nil
+	}
+	if s.catalog().Schema(x.Name) != nil {
+		return nil, sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", x.Name)
+	}
+	if strings.HasPrefix(x.Name, "pg_") {
+		return nil, sqlerr.New(sqlerr.ReservedName, "unacceptable schema name \"%s\"", x.Name).
+			WithDetail("The prefix \"pg_\" is reserved for system schemas.")
+	}
+	sch := &catalog.Schema{OID: s.e.newOID(), Name: x.Name}
+	return s.change(ctx, "CREATE SCHEMA", func(c *catalog.Catalog) *catalog.Catalog { return c.WithSchema(*sch) },
+		func(b *epochBuild) error { return b.apply(event{Kind: "create schema", Sch: sch}) })
+}
+
+func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (session.Result, error) {
+	tag := commandTag(x)
+	schema, err := s.target(x.Name)
+	if err != nil {
+		return nil, err
+	}
+	if there, err := s.exists(schema, x.Name.Name, x.IfNotExists); there || err != nil {
+		return done(tag), err
+	}
+	if x.AsQuery != nil {
+		return nil, sqlerr.Unsupported("CREATE TABLE AS is not supported").WithHint("CREATE TABLE, then INSERT ... SELECT.")
+	}
+	rel, err := planner.BindRelation(x, s.plannerOptions(s.catalog()))
+	if err != nil {
+		return nil, err
+	}
+	rel.OID, rel.Schema, rel.Name = s.e.newOID(), schema, x.Name.Name
+	if err := checkStreamOptions(rel); err != nil {
+		return nil, err
+	}
+	return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
+		func(b *epochBuild) error {
+			r := *rel
+			r.CreatedEpoch = b.n
+			return b.apply(event{Kind: "create", Rel: &r})
+		})
+}
+
+// checkStreamOptions refuses what CREATE STREAM and CREATE TABLE accept and nothing does yet.
+func checkStreamOptions(rel *catalog.Relation) error {
+	for name := range rel.Options {
+		switch name {
+		case "retention":
+			return sqlerr.Unsupported("option \"retention\" is not supported yet").WithHint("All of a stream's history is kept.")
+		case "connector":
+			return sqlerr.Unsupported("connector \"%s\" is not supported yet", rel.Options[name])
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
+		}
+	}
+	if w := rel.Watermark; w != nil && w.IdleMicros > 0 {
+		return sqlerr.Unsupported("IDLE TIMEOUT is not supported yet").WithHint("ADVANCE WATERMARK OF %s TO ... moves a silent stream on.", rel.Name)
+	}
+	return nil
+}
+
+// createView makes a plain or a materialized view.
+func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Result, error) {
+	tag := commandTag(x)
+	schema, err := s.target(x.Name)
+	if err != nil {
+		return nil, err
+	}
+	old := s.catalog().Relation(schema, x.Name.Name)
+	if old != nil && x.OrReplace {
+		if x.Materialized || old.Kind != catalog.View {
+			return nil, sqlerr.Unsupported("CREATE OR REPLACE of a %s is not supported yet", old.Kind)
+		}
+	} else if there, err := s.exists(schema, x.Name.Name, x.IfNotExists); there || err != nil {
+		return done(tag), err
+	}
+	rel := &catalog.Relation{OID: s.e.newOID(), Schema: schema, Name: x.Name.Name, Kind: catalog.View, SQL: x.Query.Text,
+		Options: map[string]string{}, Settings: map[string]string{}}
+	for _, name := range []string{"timezone", "datestyle", "intervalstyle", "search_path"} {
+		rel.Settings[name], _ = s.set.get(name)
+	}
+	if x.Materialized {
+		rel.Kind = catalog.MatView
+		if err := s.viewOptions(rel, x); err != nil {
+			return nil, err
+		}
+	}
+	q, err := s.e.planView(rel, s.catalog())
+	if err != nil {
+		return nil, shiftPosition(err, int(x.Query.At))
+	}
+	describeView(rel, q, x.Columns)
+	if len(x.Columns) > len(rel.Columns) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
+	}
+	if err := duplicateColumns(rel); err != nil {
+		return nil, err
+	}
+	for _, n := range q.Notices {
+		s.notice(sqlerr.Notice("%s", n))
+	}
+	if old != nil && x.OrReplace {
+		rel.OID = old.OID
+		return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
+			func(b *epochBuild) error { return b.apply(event{Kind: "replace", Rel: rel}) })
+	}
+	local := func(c *catalog.Catalog) *catalog.Catalog {
+		r := *rel
+		r.Kind = catalog.View // until COMMIT it answers as a plain view
+		return c.With(&r)
+	}
+	res, err := s.change(ctx, tag, local, func(b *epochBuild) error { return b.createView(rel) })
+	if err != nil || rel.Kind != catalog.MatView || s.tx != nil {
+		return res, err
+	}
+	if st := s.e.statusOf(rel.OID); st == viewBackfill {
+		s.notice(sqlerr.Notice("materialized view \"%s\" is being filled in the background", rel.Name).
+			WithHint("tidemark.backfills shows how far it is; a SELECT waits until it is complete."))
+	}
+	return res, nil
+}
+
+// createView is the part of CREATE [MATERIALIZED] VIEW that runs in the loop.
+func (b *epochBuild) createView(rel *catalog.Relation) error {
+	for _, oid := range rel.DependsOn {
+		if b.cat.ByOID(oid) == nil {
+			return sqlerr.New(sqlerr.UndefinedTable, "a relation that view \"%s\" reads was dropped meanwhile", rel.Name)
+		}
+	}
+	r := *rel
+	r.CreatedEpoch = b.n
+	if r.Kind == catalog.MatView {
+		// The plan must be one that runs: built once here, where an error still belongs to the statement.
+		q, err := b.e.planView(&r, b.cat)
+		if err == nil {
+			_, err = exec.NewGraph(q.Root, dataflow.PolicyMin, table.NewTransient(), viewEnv(&r))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.apply(event{Kind: "create", Rel: &r})
+}
+
+// viewOptions reads WITH (...) and EMIT of CREATE MATERIALIZED VIEW.
+func (s *sess) viewOptions(rel *catalog.Relation, x *ast.CreateView) error {
+	policy, _ := s.set.get("spark.sql.streaming.multiplewatermarkpolicy")
+	if policy == "max" {
+		rel.Options["watermark_policy"] = "max"
+	}
+	mode := ""
+	for _, o := range x.Options {
+		v := strings.ToLower(o.Value)
+		switch o.Name {
+		case "output_mode":
+			mode = v
+		case "watermark_policy":
+			if v != "min" && v != "max" {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for option \"watermark_policy\": \"%s\"", o.Value).At(int(o.At)).WithHint("Available values: min, max.")
+			}
+			rel.Options[o.Name] = v
+		case "state_partitions", "on_error", "retention":
+			return sqlerr.Unsupported("option \"%s\" is not supported yet", o.Name).At(int(o.At))
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(int(o.At))
+		}
+	}
+	if x.Emit != "" {
+		emit := map[string]string{"on window close": "append", "on update": "update"}[x.Emit]
+		if mode != "" && mode != emit {
+			return sqlerr.New(sqlerr.SyntaxError, "output_mode = '%s' and EMIT %s contradict each other", mode, strings.ToUpper(x.Emit))
+		}
+		mode = emit
+	}
+	switch mode {
+	case "":
+	case "update", "append", "complete":
+		rel.OutputMode = map[string]catalog.OutputMode{"update": catalog.Update, "append": catalog.Append, "complete": catalog.Complete}[mode]
+		rel.Options["output_mode"] = mode
+	default:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for option \"output_mode\": \"%s\"", mode).WithHint("Available values: append, update, complete.")
+	}
+	return nil
+}
+
+// planView plans a view's stored query under the settings of its CREATE.
+func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Query, error) {
+	q, err := parser.ParseQuery(rel.SQL)
+	if err != nil {
+		return nil, err
+	}
+	set := viewSettings(rel)
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery}
+	if rel.Kind == catalog.MatView {
+		policy := rel.Options["watermark_policy"]
+		if policy == "" {
+			policy = "min"
+		}
+		_, given := rel.Options["output_mode"]
+		o.View = &planner.ViewOptions{Mode: rel.OutputMode, ModeGiven: given, Policy: policy}
+	}
+	pq, err := planner.PlanQuery(q, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(pq.Params) > 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+	}
+	return pq, nil
+}
+
+func viewSettings(rel *catalog.Relation) *settings {
+	set := newSettings()
+	for k, v := range rel.Settings {
+		set.values[k] = v
+	}
+	return set
+}
+
+// viewEnv is what a view's expressions are evaluated with.
+func viewEnv(rel *catalog.Relation) *kernel.Env {
+	return &kernel.Env{Session: viewSettings(rel).typesEnv()}
+}
+
+// describeView fills in what the plan says of a view.
+func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
+	p := q.Root.Props()
+	rel.Columns = nil
+	for i, c := range p.Columns {
+		name := c.Name
+		if i < len(names) {
+			name = names[i]
+		}
+		t := c.Type
+		if t.Kind == types.Unknown {
+			t = types.Of(types.Text)
+		}
+		rel.Columns = append(rel.Columns, catalog.Column{Name: name, Type: t})
+	}
+	rel.DependsOn = q.DependsOn
+	if rel.Kind == catalog.MatView {
+		rel.AppendOnly = p.AppendOnly
+		if p.HasWatermark {
+			rel.WatermarkCols = p.WatermarkCols
+		}
+		if len(p.Keys) > 0 {
+			rel.PrimaryKey = shortest(p.Keys)
+		}
+	}
+}
+
+// shortest gives the key with the fewest columns.
+func shortest(keys [][]int) []int {
+	k := append([][]int(nil), keys...)
+	sort.SliceStable(k, func(i, j int) bool { return len(k[i]) < len(k[j]) })
+	return k[0]
+}
+
+func duplicateColumns(rel *catalog.Relation) error {
+	seen := map[string]bool{}
+	for _, c := range rel.Columns {
+		if seen[c.Name] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+// shiftPosition moves an error's position from the text of a query to that of the statement around it.
+func shiftPosition(err error, by int) error {
+	e := *sqlerr.From(err)
+	if e.Position > 0 && by > 0 {
+		e.Position += by
+	}
+	return &e
+}

@@ -1,0 +1,164 @@
+// Package engine is the database: it owns the catalog, the running views and the epoch loop, and runs the
+// statements of sessions (DDL, DML, SELECT, COPY). It implements the contract of package sql/session.
+//
+// One goroutine, the loop, makes epochs (DESIGN section 2). Sessions run on their clients' goroutines: they plan against
+// the published catalog, read published snapshots, and hand writes to the loop as units. What readers see is one immutable value,
+// replaced once an epoch.
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+// Options of an engine.
+type Options struct {
+	// Dir is the data directory; it is made if it is not there.
+	Dir string
+	// MemoryBytes is the budget for state and caches; 0: a default.
+	MemoryBytes int64
+	// CheckpointInterval is the time between checkpoints; 0: 10 s.
+	CheckpointInterval time.Duration
+	// System are the system relations of the wire's catalog, beside those of the schema tidemark.
+	System []session.SystemRelation
+	// BackfillRows is the size of history from which on a new view is filled in the background; 0: a default.
+	BackfillRows int64
+	// Store options that tests set.
+	Store state.Options
+	Log   zerolog.Logger
+}
+
+// Engine is an open database. Its exported methods may be called from any goroutine.
+type Engine struct {
+	opts  Options
+	store *state.Store
+	log   zerolog.Logger
+
+	pub       atomic.Pointer[published]
+	published broadcaster
+	queue     chan *unit
+	inLoop    chan func()
+	closing   chan struct{}
+	loopDone  chan struct{}
+	closeOnce sync.Once
+
+	nextOID atomic.Uint32
+	nextRow atomic.Int64 // last hidden row id given
+	system  map[catalog.OID]*systemRelation
+
+	// Of the loop's goroutine:
+	streams        map[catalog.OID]*stream
+	tables         map[catalog.OID]contents
+	views          []*view // in dependency order
+	viewByOID      map[catalog.OID]*view
+	gone           []dropped
+	dirty          bool // epochs since the last checkpoint
+	lastCheckpoint time.Time
+	checkpoints    *checkpointer
+	startedAt      int64 // microseconds since 1970
+
+	checkpointEpoch atomic.Uint64 // of the last complete checkpoint
+
+	failMu  sync.Mutex
+	failure *sqlerr.Error
+
+	sessMu      sync.Mutex
+	sessions    map[uint32]*sess
+	nextSession uint32
+
+	viewMu   sync.Mutex // guards viewStat
+	viewStat map[catalog.OID]*view
+	fills    sync.WaitGroup
+}
+
+// stream is the running state of a stream.
+type stream struct {
+	rel      *catalog.Relation
+	wm       dataflow.Watermark
+	maxEvent int64 // greatest event time so far, dataflow.NoTime if none
+	moved    bool  // maxEvent changed in the running epoch
+	rows     int64 // rows since the stream's beginning
+}
+
+// Open opens or makes the database in o.Dir, recovers it to its last durable epoch and starts the epoch loop.
+func Open(o Options) (*Engine, error) {
+	if o.CheckpointInterval == 0 {
+		o.CheckpointInterval = 10 * time.Second
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = 4 << 30
+	}
+	if o.BackfillRows == 0 {
+		o.BackfillRows = 500_000
+	}
+	e := &Engine{opts: o, log: o.Log, queue: make(chan *unit, queueUnits), inLoop: make(chan func()), closing: make(chan struct{}),
+		loopDone: make(chan struct{}), system: map[catalog.OID]*systemRelation{}, streams: map[catalog.OID]*stream{},
+		tables: map[catalog.OID]contents{}, viewByOID: map[catalog.OID]*view{}, sessions: map[uint32]*sess{}, viewStat: map[catalog.OID]*view{},
+		lastCheckpoint: time.Now()}
+	if err := e.recover(); err != nil {
+		if e.store != nil {
+			e.store.Close()
+		}
+		return nil, err
+	}
+	go e.loop()
+	return e, nil
+}
+
+// Close stops the loop, checkpoints and closes the store. Open sessions get 57P01 from then on.
+func (e *Engine) Close() error {
+	var err error
+	e.closeOnce.Do(func() {
+		close(e.closing)
+		<-e.loopDone
+		e.fills.Wait()
+		if e.readOnly() == nil {
+			err = e.finalCheckpoint()
+		}
+		if cerr := e.store.Close(); err == nil {
+			err = cerr
+		}
+	})
+	return err
+}
+
+// Checkpoint writes a checkpoint now and waits for it.
+func (e *Engine) Checkpoint(ctx context.Context) error { return e.checkpointNow(ctx) }
+
+// current is what readers see.
+func (e *Engine) current() *published { return e.pub.Load() }
+
+// broadcaster lets goroutines wait for the next epoch.
+type broadcaster struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// wait gives a channel that is closed at the next broadcast.
+func (b *broadcaster) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *broadcaster) broadcast() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}

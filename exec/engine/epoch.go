@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+// runUnits makes one epoch of the units, or none if they change nothing and no view is due.
+func (e *Engine) runUnits(units []*unit) {
+	b := e.newBuild()
+	var ok []*unit
+	for _, u := range units {
+		err := e.readOnly()
+		if err == nil {
+			err = b.runUnit(u)
+		}
+		if err != nil {
+			u.done(err)
+			continue
+		}
+		ok = append(ok, u)
+	}
+	var err error
+	if !b.empty() || e.anyDue(b.ts) {
+		err = e.runEpoch(b)
+	}
+	for _, u := range ok {
+		u.done(err)
+	}
+}
+
+// anyDue says whether a view wants an epoch because time has passed.
+func (e *Engine) anyDue(ts int64) bool {
+	if e.readOnly() != nil {
+		return false
+	}
+	for _, v := range e.views {
+		if due, ok := v.nextDue(); ok && due <= ts {
+			return true
+		}
+	}
+	return false
+}
+
+// runEpoch makes the epoch durable, runs the views meanwhile, and publishes it. An error means that nothing of it is
+// published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
+func (e *Engine) runEpoch(b *epochBuild) error {
+	marks := e.advanceMarks(b)
+	wait := func() error { return nil }
+	if !b.replay {
+		rec, err := b.record(marks)
+		if err == nil {
+			wait, err = e.store.AppendEpoch(rec)
+		}
+		if err != nil {
+			return e.fail(err)
+		}
+	}
+	e.realize(b)
+	e.runViews(b, marks)
+	if err := wait(); err != nil {
+		return e.fail(err)
+	}
+	e.publish(b, marks)
+	return nil
+}
+
+// record is what the log keeps of the epoch.
+func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, error) {
+	evs, err := encodeEvents(b.events)
+	if err != nil {
+		return nil, err
+	}
+	rec := &state.EpochRecord{Epoch: b.n, Timestamp: b.ts, Events: evs}
+	var offsets []sourceOffset
+	for _, oid := range b.order {
+		if c := b.changes[oid]; c.replayable {
+			offsets = append(offsets, sourceOffset{oid, b.e.streams[oid].rows})
+			continue
+		}
+		rec.Changes = append(rec.Changes, state.RelChange{OID: oid, Batch: b.changes[oid].b})
+	}
+	if rec.Meta, err = encodeOffsets(offsets); err != nil {
+		return nil, err
+	}
+	for _, s := range b.e.streamOrder() {
+		if m, ok := marks[s.rel.OID]; ok && m.after != m.before || s.moved {
+			rec.Watermarks = append(rec.Watermarks, state.StreamMark{OID: s.rel.OID, Watermark: int64(marks[s.rel.OID].after), MaxEventTime: s.maxEvent})
+		}
+	}
+	return rec, nil
+}
+
+// mark is a relation's watermark before and after an epoch.
+type mark struct{ before, after dataflow.Watermark }
+
+// advanceMarks moves the watermarks of streams by the epoch's rows (DESIGN section 4): greatest event time so far
+// less the delay, rounded down to milliseconds, never back.
+func (e *Engine) advanceMarks(b *epochBuild) map[catalog.OID]mark {
+	marks := make(map[catalog.OID]mark, len(e.streams)+len(e.views))
+	for oid, s := range e.streams {
+		m := mark{s.wm, s.wm}
+		s.moved = false
+		if b.replay {
+			if c := b.changes[oid]; c != nil {
+				s.rows += int64(c.b.N)
+			}
+			if r, ok := b.marks[oid]; ok {
+				s.maxEvent, m.after = r.MaxEventTime, dataflow.Watermark(r.Watermark)
+			}
+			s.wm = m.after
+			marks[oid] = m
+			continue
+		}
+		if c := b.changes[oid]; c != nil {
+			s.rows += int64(c.b.N)
+			if wm := s.rel.Watermark; wm != nil {
+				if t, ok := maxEventTime(c.b.Cols[wm.Column]); ok && (s.maxEvent == dataflow.NoTime || t > s.maxEvent) {
+					s.maxEvent, s.moved = t, true
+					m.after = max(m.after, dataflow.Watermark(floorMilli(t-wm.DelayMicros)))
+				}
+			}
+		}
+		if to, ok := b.advance[oid]; ok {
+			m.after = max(m.after, dataflow.Watermark(floorMilli(to)))
+		}
+		s.wm = m.after
+		marks[oid] = m
+	}
+	return marks
+}
+
+func floorMilli(t int64) int64 {
+	m := t % 1000
+	if m < 0 {
+		m += 1000
+	}
+	return t - m
+}
+
+// maxEventTime gives the greatest finite event time of a column, in microseconds.
+func maxEventTime(v *batch.Vector) (int64, bool) {
+	t, any := int64(0), false
+	for i := 0; i < v.N; i++ {
+		if v.IsNull(i) {
+			continue
+		}
+		if x, ok := eventMicros(v.Type, v.I64[i]); ok && (!any || x > t) {
+			t, any = x, true
+		}
+	}
+	return t, any
+}
+
+// realize starts what the epoch's events created and ends what they dropped.
+func (e *Engine) realize(b *epochBuild) {
+	for i := range b.events {
+		ev := &b.events[i]
+		switch ev.Kind {
+		case "create":
+			if b.cat.ByOID(ev.Rel.OID) == nil {
+				continue // dropped again in the same epoch
+			}
+			e.start(b, ev.Rel)
+		case "replace":
+			e.replaced(ev.Rel)
+		case "drop":
+			e.drop(ev.OID)
+		}
+	}
+}
+
+// runViews runs the epoch through all views in dependency order.
+func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
+	in := e.epochInput(b, marks)
+	for _, v := range e.views {
+		m := mark{v.wm, v.wm}
+		v.changes = v.changes[:0]
+		if st, _ := v.getStatus(); st != viewRunning {
+			v.hold(in)
+			marks[v.rel.OID] = m
+			continue
+		}
+		if v.needsRun(in) {
+			err := v.blockedBy(e)
+			if err == nil {
+				err = v.timed(in)
+			}
+			if err != nil {
+				v.changes = nil
+				v.setStatus(viewFailed, err)
+				e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
+			}
+		}
+		v.pos = in.n
+		m.after = v.wm
+		marks[v.rel.OID] = m
+	}
+}
+
+// epochInput shows the epoch to views.
+func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark) *epochInput {
+	return &epochInput{n: b.n, ts: b.ts,
+		changes: func(oid catalog.OID) []*batch.Batch {
+			if c := b.changes[oid]; c != nil {
+				return []*batch.Batch{c.b}
+			}
+			if v := e.viewByOID[oid]; v != nil {
+				return v.changes
+			}
+			return nil
+		},
+		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
+			if m, ok := marks[oid]; ok {
+				return m.before, m.after
+			}
+			return dataflow.NoWatermark, dataflow.NoWatermark
+		}}
+}
+
+// blockedBy gives an error when a view beneath has stopped: a view goes no further than what it is built on.
+func (v *view) blockedBy(e *Engine) error {
+	for _, s := range v.graph.Sources() {
+		if in := e.viewByOID[s.Rel.OID]; in != nil {
+			if st, err := in.getStatus(); st != viewRunning {
+				return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
+			}
+		}
+	}
+	return nil
+}
+
+// publish makes the epoch what readers see.
+func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
+	old := e.current()
+	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1), marks: map[catalog.OID]watermark{}, events: map[catalog.OID]int64{}}
+	for oid, s := range old.rels {
+		if b.cat.ByOID(oid) != nil {
+			p.rels[oid] = s
+		}
+	}
+	for oid := range e.streams {
+		p.rels[oid] = &streamSnapshot{e: e, oid: oid, epoch: b.n}
+		p.events[oid] = e.streams[oid].maxEvent
+	}
+	for oid, t := range e.tables {
+		if b.changes[oid] != nil || p.rels[oid] == nil {
+			p.rels[oid] = t.publish(b.n)
+		}
+	}
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning {
+			v.publishTo(p)
+		}
+	}
+	for oid, m := range marks {
+		p.marks[oid] = m.after
+	}
+	e.pub.Store(p)
+	e.dirty = true
+	e.published.broadcast()
+}
+
+// fail turns the engine read-only: a write could not be made durable. It gives the error that statements answer with.
+func (e *Engine) fail(err error) error {
+	se := sqlerr.From(err)
+	if se.Code == sqlerr.InternalError {
+		se = sqlerr.New(sqlerr.IOError, "could not write to the data directory: %v", err).WithCause(err)
+	}
+	e.failMu.Lock()
+	if e.failure == nil {
+		e.failure = se
+		e.log.Error().Err(err).Msg("database is read-only: a write failed")
+	}
+	e.failMu.Unlock()
+	return se
+}
+
+// readOnly gives the error that a write must answer with, nil while writes are taken.
+func (e *Engine) readOnly() error {
+	e.failMu.Lock()
+	defer e.failMu.Unlock()
+	if e.failure == nil {
+		return nil
+	}
+	return sqlerr.New(e.failure.Code, "the database is read-only since a write failed").WithDetail("%s", e.failure.Message).
+		WithHint("Restart the server when the cause is mended; nothing that was acknowledged is lost.").WithCause(e.failure)
+}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// sourceOffset is how far a source that can give its rows again was read.
+type sourceOffset struct {
+	OID  catalog.OID
+	Rows int64
+}
+
+func encodeOffsets(o []sourceOffset) ([]byte, error) {
+	if len(o) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(o)
+}
+
+// Feed gives a stream the rows of a source in this process as one epoch, and returns when every view shows them. b has all columns of
+// the stream and must not change until the next call returns. The log keeps only the number of rows, so the database can
+// be opened again only from a checkpoint that has them all: the source must be able to give them again (a bench, a replayable file).
+// It may be called from any goroutine.
+func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch) error {
+	rel := e.current().cat.Relation(schema, stream)
+	if rel == nil || rel.Kind != catalog.Stream {
+		return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" does not exist", stream)
+	}
+	return e.submit(ctx, maxEpochRows, func(eb *epochBuild) error {
+		if eb.changes[rel.OID] != nil {
+			return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", stream)
+		}
+		eb.changes[rel.OID] = &relChange{rel: rel, b: b, replayable: true}
+		eb.order = append(eb.order, rel.OID)
+		return nil
+	})
+}

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+// Bounds on what one epoch combines. One statement may be larger: it still enters one epoch whole.
+const (
+	maxEpochRows  = 1 << 18
+	maxEpochUnits = 4096
+	queueUnits    = 8192
+)
+
+// unit is what enters an epoch whole or not at all: a statement outside a block, or a transaction. run is called on the
+// loop's goroutine and stages changes in the epoch; an error leaves nothing of it behind. done is called once: with that error
+// at once, or when the epoch is durable and published.
+type unit struct {
+	run  func(b *epochBuild) error
+	done func(err error)
+	rows int // about how many rows run stages, for the epoch's bound
+}
+
+// submit queues a unit and waits until it is published or has failed.
+func (e *Engine) submit(ctx context.Context, rows int, run func(*epochBuild) error) error {
+	ch := make(chan error, 1)
+	u := &unit{run: run, rows: rows, done: func(err error) { ch <- err }}
+	select {
+	case e.queue <- u:
+	case <-e.closing:
+		return errShutdown()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// Once queued it can't be withdrawn: whether it took effect must be known, so a cancel waits for the outcome.
+	select {
+	case err := <-ch:
+		return err
+	case <-e.loopDone:
+		select {
+		case err := <-ch:
+			return err
+		default:
+			return errShutdown()
+		}
+	}
+}
+
+func errShutdown() error {
+	return sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command")
+}
+
+// loop runs epochs until the engine closes. It is the only goroutine that changes what is published.
+func (e *Engine) loop() {
+	defer close(e.loopDone)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(e.untilDue())
+		select {
+		case u := <-e.queue:
+			e.runUnits(e.collect(u))
+		case f := <-e.inLoop:
+			f()
+		case <-timer.C:
+			e.runUnits(nil)
+		case <-e.closing:
+			e.drain()
+			return
+		}
+		e.maybeCheckpoint()
+	}
+}
+
+// untilDue is how long the loop may sleep: until a time-dependent view has something to do, or a checkpoint is due.
+func (e *Engine) untilDue() time.Duration {
+	wait := time.Hour
+	if e.dirty {
+		wait = max(0, time.Until(e.lastCheckpoint.Add(e.opts.CheckpointInterval)))
+	}
+	now := time.Now().UnixMicro()
+	for _, v := range e.views {
+		if due, ok := v.nextDue(); ok {
+			// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
+			d := max(time.Duration(due-now)*time.Microsecond, 100*time.Millisecond)
+			wait = min(wait, d)
+		}
+	}
+	return wait
+}
+
+// collect takes the first unit and what else waits, up to the bound.
+func (e *Engine) collect(first *unit) []*unit {
+	units, rows := []*unit{first}, first.rows
+	for rows < maxEpochRows && len(units) < maxEpochUnits {
+		select {
+		case u := <-e.queue:
+			units, rows = append(units, u), rows+u.rows
+			continue
+		default:
+		}
+		break
+	}
+	return units
+}
+
+// drain answers what is still queued when the engine closes.
+func (e *Engine) drain() {
+	for {
+		select {
+		case u := <-e.queue:
+			u.done(errShutdown())
+		default:
+			return
+		}
+	}
+}
+
+// do runs f on the loop's goroutine between epochs and waits for it.
+func (e *Engine) do(f func()) error {
+	done := make(chan struct{})
+	select {
+	case e.inLoop <- func() { f(); close(done) }:
+		<-done
+		return nil
+	case <-e.loopDone:
+		return errShutdown()
+	}
+}
+
+// epochBuild is the epoch that is being made: the input that is fixed so far. Units stage changes in it one after
+// another; later ones see the effects of earlier ones on streams and tables.
+type epochBuild struct {
+	e       *Engine
+	n       uint64
+	ts      int64
+	cat     *catalog.Catalog
+	changes map[catalog.OID]*relChange
+	order   []catalog.OID // of first change, so that the record does not depend on map order
+	events  []event
+	advance map[catalog.OID]int64            // ADVANCE WATERMARK, by stream
+	replay  bool                             // the epoch comes from the log
+	marks   map[catalog.OID]state.StreamMark // of a replay: watermarks as recorded
+	// Of the unit that runs: what it staged, and how to undo what it did besides.
+	staged []stagedChange
+	undo   []func()
+}
+
+// relChange is what an epoch changes in one stream or table. The epoch owns b.
+type relChange struct {
+	rel *catalog.Relation
+	b   *batch.Batch
+	// replayable says that the rows come from a source that can give them again: the log keeps their number only.
+	replayable bool
+}
+
+type stagedChange struct {
+	rel *catalog.Relation
+	b   *batch.Batch
+}
+
+func (e *Engine) newBuild() *epochBuild {
+	p := e.current()
+	return &epochBuild{e: e, n: p.epoch + 1, ts: max(p.ts, time.Now().UnixMicro()), cat: p.cat,
+		changes: map[catalog.OID]*relChange{}, advance: map[catalog.OID]int64{}}
+}
+
+// stage adds changes to a stream or table. ch has all columns of the relation; the caller gives it up.
+func (b *epochBuild) stage(rel *catalog.Relation, ch *batch.Batch) error {
+	if ch.N == 0 {
+		return nil
+	}
+	if rel.Kind == catalog.Table {
+		t := b.e.tables[rel.OID]
+		if t == nil {
+			return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", rel.Name)
+		}
+		if err := t.add(ch); err != nil {
+			return err
+		}
+	}
+	if c := b.changes[rel.OID]; c != nil && c.replayable {
+		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is fed by a source", rel.Name)
+	}
+	b.staged = append(b.staged, stagedChange{rel, ch})
+	return nil
+}
+
+// runUnit runs one unit; on error all that it did is undone.
+func (b *epochBuild) runUnit(u *unit) (err error) {
+	cat, nev := b.cat, len(b.events)
+	b.staged, b.undo = nil, nil
+	defer func() {
+		if err != nil {
+			b.rollback()
+			b.cat, b.events = cat, b.events[:nev]
+		}
+	}()
+	defer sqlerr.Recover(&err)
+	if err := u.run(b); err != nil {
+		return err
+	}
+	for _, s := range b.staged {
+		b.keep(s)
+	}
+	return nil
+}
+
+// rollback takes the running unit's changes of tables back, last first.
+func (b *epochBuild) rollback() {
+	for i := len(b.staged) - 1; i >= 0; i-- {
+		s := b.staged[i]
+		if t := b.e.tables[s.rel.OID]; t != nil {
+			if err := t.add(s.b.Negate()); err != nil {
+				b.e.fail(err)
+			}
+		}
+	}
+	for i := len(b.undo) - 1; i >= 0; i-- {
+		b.undo[i]()
+	}
+}
+
+// keep moves a staged change into the epoch. Batches are combined, so that views see few large ones.
+func (b *epochBuild) keep(s stagedChange) {
+	if c := b.changes[s.rel.OID]; c != nil {
+		c.b.AppendBatch(s.b, nil)
+		return
+	}
+	b.changes[s.rel.OID] = &relChange{rel: s.rel, b: s.b}
+	b.order = append(b.order, s.rel.OID)
+}
+
+func (b *epochBuild) empty() bool {
+	return len(b.changes) == 0 && len(b.events) == 0 && len(b.advance) == 0
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// published is what readers see: every relation at one epoch. It is immutable.
+type published struct {
+	epoch uint64
+	ts    int64
+	cat   *catalog.Catalog
+	rels  map[catalog.OID]contentSnapshot
+	marks map[catalog.OID]watermark
+	// events are the greatest event times of streams, dataflow.NoTime for none.
+	events map[catalog.OID]int64
+}
+
+type watermark = dataflow.Watermark
+
+// contentSnapshot is a relation's contents at one epoch. Any goroutine may read it, any number of times.
+type contentSnapshot interface {
+	// scan gives all rows; batches are valid during the call of f.
+	scan(ctx context.Context, f func(*batch.Batch) error) error
+	// lookup gives the rows whose leading key columns have the given values; ok is false where there is no such index.
+	lookup(key []types.Datum, f func(*batch.Batch) error) (ok bool, err error)
+	// count gives the number of rows, -1 if it isn't known.
+	count() int64
+}
+
+// streamSnapshot reads a stream's history from the log, up to an epoch.
+type streamSnapshot struct {
+	e     *Engine
+	oid   catalog.OID
+	epoch uint64
+}
+
+func (s *streamSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
+	return s.e.store.ScanStream(s.oid, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(b)
+	})
+}
+
+func (s *streamSnapshot) lookup([]types.Datum, func(*batch.Batch) error) (bool, error) {
+	return false, nil
+}
+
+func (s *streamSnapshot) count() int64 { return -1 }
+
+// scan gives a source's rows at this epoch.
+func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f func(*batch.Batch) error) error {
+	if src.Rel.Kind == catalog.System {
+		return sqlerr.New(sqlerr.InternalError, "internal error: system relation \"%s\" read without a session", src.Rel.Name)
+	}
+	snap := p.rels[src.Rel.OID]
+	if snap == nil {
+		if src.Rel.Kind == catalog.MatView {
+			return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" is still being filled", src.Rel.Name).
+				WithHint("tidemark.backfills shows how far it is.")
+		}
+		return nil // created in the reader's own block: nothing yet
+	}
+	index := 0
+	give := func(b *batch.Batch) error {
+		err := f(sourceBatch(src, b, 0, index))
+		index += b.N
+		return err
+	}
+	if key := lookupKey(src); key != nil {
+		if ok, err := snap.lookup(key, give); ok || err != nil {
+			return err
+		}
+	}
+	return snap.scan(ctx, give)
+}
+
+// lookupKey gives the values of the leading key columns that the plan pins to constants, nil if there are none.
+func lookupKey(src *dataflow.Source) []types.Datum {
+	s, ok := src.Tag.(*plan.Scan)
+	if !ok || len(s.Eq) == 0 {
+		return nil
+	}
+	var key []types.Datum
+	for _, col := range src.Rel.PrimaryKey {
+		found := false
+		for _, eq := range s.Eq {
+			c, isConst := eq.Val.(*plan.Const)
+			if eq.Col == col && isConst && !c.Val.Null && c.Typ.Same(src.Rel.Columns[col].Type) {
+				key, found = append(key, c.Val), true
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return key
+}
+
+// eventMicros gives an event time in microseconds; infinite times do not count.
+func eventMicros(t types.Type, v int64) (int64, bool) {
+	const inf, ninf = int64(^uint64(0) >> 1), -int64(^uint64(0)>>1) - 1
+	if v == inf || v == ninf {
+		return 0, false
+	}
+	if t.Kind == types.Date {
+		const day = 86400 * 1000 * 1000
+		if v > inf/day || v < ninf/day {
+			return 0, false
+		}
+		return v * day, true
+	}
+	return v, true
+}

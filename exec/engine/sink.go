@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// lateColumns are the columns of a view's late rows, as kept; tidemark.late_rows puts the view's name before them.
+var lateColumns = []catalog.Column{
+	{Name: "operator_id", Type: types.Of(types.Int4)},
+	{Name: "stream", Type: types.Of(types.Text)},
+	{Name: "event_time", Type: types.Of(types.TimestampTZ)},
+	{Name: "window_start", Type: types.Of(types.TimestampTZ)},
+	{Name: "window_end", Type: types.Of(types.TimestampTZ)},
+	{Name: "watermark", Type: types.Of(types.TimestampTZ)},
+	{Name: "epoch", Type: types.Of(types.Int8)},
+	{Name: "row", Type: types.Of(types.JSONB)},
+}
+
+// deadColumns are the columns of a view's dead letters, as kept. The first deadKey of them say which letter a deletion withdraws.
+var deadColumns = []catalog.Column{
+	{Name: "sqlstate", Type: types.Of(types.Text)},
+	{Name: "message", Type: types.Of(types.Text)},
+	{Name: "row", Type: types.Of(types.JSONB)},
+	{Name: "epoch", Type: types.Of(types.Int8)},
+}
+
+const deadKey = 3
+
+func columnTypes(cols []catalog.Column) []types.Type {
+	return (&catalog.Relation{Columns: cols}).Types()
+}
+
+// viewSink keeps the late rows and dead letters of one view.
+type viewSink struct {
+	v         *view
+	epoch     uint64
+	lateB     *batch.Batch
+	deadB     *batch.Batch
+	lateTotal int64
+	deadTotal int64
+	env       *types.Env
+}
+
+func (s *viewSink) reset(epoch uint64) { s.epoch = epoch }
+
+// Late implements dataflow.Sink.
+func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int64, windowStart, windowEnd int64) {
+	if s.lateB == nil {
+		s.lateB = batch.New(columnTypes(lateColumns), 16)
+	}
+	port := portOf(ep)
+	c := s.lateB.Cols
+	c[0].AppendInt(int64(ep.Operator))
+	c[1].AppendString(port.Streams)
+	appendTime(c[2], eventTime)
+	appendTime(c[3], windowStart)
+	appendTime(c[4], windowEnd)
+	appendTime(c[5], int64(ep.Before))
+	c[6].AppendInt(int64(s.epoch))
+	c[7].AppendBytes(rowJSON(port.Columns, b, i))
+	w := b.Weight(i)
+	if w < 0 {
+		w = -w // a late deletion is recorded too: it was kept out just as well
+	}
+	s.lateB.EndRow(w)
+	s.lateTotal += w
+}
+
+func appendTime(v *batch.Vector, t int64) {
+	if t == dataflow.NoTime {
+		v.AppendNull()
+		return
+	}
+	v.AppendInt(t)
+}
+
+// Dead implements dataflow.Sink.
+func (s *viewSink) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error) error {
+	if s.deadB == nil {
+		s.deadB = batch.New(columnTypes(deadColumns), 16)
+	}
+	c := s.deadB.Cols
+	c[0].AppendString(string(err.Code))
+	c[1].AppendString(err.Message)
+	c[2].AppendBytes(rowJSON(portOf(ep).Columns, b, i))
+	c[3].AppendInt(int64(s.epoch))
+	s.deadB.EndRow(b.Weight(i))
+	s.deadTotal += b.Weight(i)
+	return nil
+}
+
+// flush hands the epoch's late rows and letters to the view's hidden relations.
+func (s *viewSink) flush() error {
+	if s.lateB != nil {
+		if err := s.v.late.add(s.lateB); err != nil {
+			return err
+		}
+		s.lateB = nil
+	}
+	if s.deadB != nil {
+		if err := s.v.withdraw(s.deadB); err != nil {
+			return err
+		}
+		s.deadB = nil
+	}
+	return nil
+}
+
+// withdraw applies letters to the kept ones: a negative one takes away a letter of the same cause, whatever its epoch.
+func (v *view) withdraw(letters *batch.Batch) error {
+	out := batch.New(letters.Types(), letters.N)
+	for i := 0; i < letters.N; i++ {
+		w := letters.Weight(i)
+		if w > 0 {
+			out.AppendRow(letters, i, w)
+			continue
+		}
+		if out.N > 0 { // letters of this epoch must be seen first
+			if err := v.dead.add(out); err != nil {
+				return err
+			}
+			out = batch.New(letters.Types(), 1)
+		}
+		key := make([]types.Datum, deadKey)
+		for k := range key {
+			key[k] = letters.Cols[k].Datum(i)
+		}
+		err := v.dead.lookup(key, func(b *batch.Batch) error {
+			for r := 0; r < b.N && w < 0; r++ {
+				take := min(-w, b.Weight(r))
+				out.AppendRow(b, r, -take)
+				w += take
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if out.N == 0 {
+		return nil
+	}
+	return v.dead.add(out)
+}
+
+func portOf(ep *dataflow.Epoch) dataflow.PortInfo {
+	if ep.Port < len(ep.Inputs) {
+		return ep.Inputs[ep.Port]
+	}
+	return dataflow.PortInfo{}
+}
+
+// rowJSON shows a row as a JSON object; window columns are left out, as they have columns of their own.
+func rowJSON(names []string, b *batch.Batch, i int) []byte {
+	out := []byte{'{'}
+	for c, v := range b.Cols {
+		if v.Type.Kind == types.Window {
+			continue
+		}
+		name := "?column?"
+		if c < len(names) {
+			name = names[c]
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = types.AppendJSONValue(out, types.Of(types.Text), types.StringDatum(name))
+		out = append(out, ':')
+		if d := v.Datum(i); d.Null {
+			out = append(out, "null"...)
+		} else {
+			out = types.AppendJSONValue(out, v.Type, d)
+		}
+	}
+	out = append(out, '}')
+	if d, err := types.Parse(types.Of(types.JSONB), string(out), types.DefaultEnv()); err == nil {
+		return d.B
+	}
+	return out
+}

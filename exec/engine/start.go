@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// start makes the running form of a view that epoch b creates. It runs on the loop's goroutine.
+func (e *Engine) start(b *epochBuild, rel *catalog.Relation) {
+	if rel.Kind != catalog.MatView {
+		return
+	}
+	v, err := e.openView(rel, b.cat)
+	if err != nil {
+		// It was built once in its unit, so this is a failure of the store: the view is there in name only.
+		e.log.Error().Err(err).Str("view", rel.Name).Msg("view could not start")
+		return
+	}
+	e.addView(v)
+	e.startView(v, b.n, b.replay)
+}
+
+func (e *Engine) startStream(rel *catalog.Relation) {
+	e.streams[rel.OID] = &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
+}
+
+// openView makes a view's operators over its state in the store.
+func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, error) {
+	q, err := e.planView(rel, cat)
+	if err != nil {
+		return nil, err
+	}
+	sp := e.store.Space(rel.OID)
+	v, err := newView(rel, q, sp, viewEnv(rel))
+	if err != nil {
+		return nil, err
+	}
+	if err := sp.Verify(); err != nil {
+		return nil, sqlerr.New(sqlerr.InternalError, "the state of materialized view \"%s\" does not fit this binary's plan", rel.Name).WithCause(err)
+	}
+	if rel.AppendOnly {
+		v.out = e.newChunks(rel.OID, rel.Types())
+	} else {
+		v.out = e.newRowContents(rel.OID, rel.Types(), rel.PrimaryKey)
+	}
+	v.late = e.newChunks(rel.OID|lateOID, columnTypes(lateColumns))
+	v.dead = e.newRowContents(rel.OID|deadOID, columnTypes(deadColumns), []int{0, 1, 2})
+	return v, nil
+}
+
+// addView makes the view one that the loop runs, behind the views that it reads (which are older).
+func (e *Engine) addView(v *view) {
+	e.views = append(e.views, v)
+	e.viewByOID[v.rel.OID] = v
+	e.viewMu.Lock()
+	e.viewStat[v.rel.OID] = v
+	e.viewMu.Unlock()
+	e.keepChanges()
+}
+
+// keepChanges says for each view whether another reads its changes.
+func (e *Engine) keepChanges() {
+	read := map[catalog.OID]bool{}
+	for _, v := range e.views {
+		for _, s := range v.graph.Sources() {
+			read[s.Rel.OID] = true
+		}
+	}
+	for _, v := range e.views {
+		v.keep = read[v.rel.OID]
+	}
+}
+
+// replaced follows a change of a relation's description.
+func (e *Engine) replaced(rel *catalog.Relation) {
+	if s := e.streams[rel.OID]; s != nil {
+		s.rel = rel
+	}
+	if v := e.viewByOID[rel.OID]; v != nil {
+		v.rel = rel
+	}
+}
+
+// drop ends the running form of a relation. What it has on disk goes with the next checkpoint.
+func (e *Engine) drop(oid catalog.OID) {
+	switch {
+	case e.streams[oid] != nil:
+		delete(e.streams, oid)
+		e.gone = append(e.gone, dropped{log: oid})
+	case e.tables[oid] != nil:
+		e.gone = append(e.gone, dropped{log: oid, contents: []contents{e.tables[oid]}})
+		e.tables[oid].drop()
+		delete(e.tables, oid)
+	case e.viewByOID[oid] != nil:
+		e.dropView(e.viewByOID[oid])
+	}
+}
+
+func (e *Engine) dropView(v *view) {
+	v.mu.Lock()
+	f := v.fill
+	v.mu.Unlock()
+	e.views = slices.DeleteFunc(e.views, func(x *view) bool { return x == v })
+	delete(e.viewByOID, v.rel.OID)
+	e.viewMu.Lock()
+	delete(e.viewStat, v.rel.OID)
+	e.viewMu.Unlock()
+	e.keepChanges()
+	d := dropped{view: v, contents: []contents{v.out, v.late, v.dead}}
+	if f != nil {
+		close(f.stop)
+		// The goroutine that fills it may be at work on its tables; they are emptied once it has ended.
+		d.filling = true
+	}
+	e.gone = append(e.gone, d)
+	e.published.broadcast()
+}
+
+// dropped is a relation that has ended and whose data is still on disk: until the next checkpoint a restart begins
+// before the drop, and needs it.
+type dropped struct {
+	log      catalog.OID // of a stream or table: its chunks in the log
+	view     *view
+	contents []contents
+	filling  bool
+}
+
+// streamOrder lists the streams by OID.
+func (e *Engine) streamOrder() []*stream {
+	out := make([]*stream, 0, len(e.streams))
+	for _, s := range e.streams {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *stream) int { return int(a.rel.OID) - int(b.rel.OID) })
+	return out
+}
+
+// statusOf tells whether a view runs.
+func (e *Engine) statusOf(oid catalog.OID) viewStatus {
+	e.viewMu.Lock()
+	v := e.viewStat[oid]
+	e.viewMu.Unlock()
+	if v == nil {
+		return viewRunning
+	}
+	st, _ := v.getStatus()
+	return st
+}
+
+// Empty says whether the database has no relations.
+func (e *Engine) Empty() bool {
+	for _, r := range e.current().cat.Relations() {
+		if r.Kind != catalog.System {
+			return false
+		}
+	}
+	return true
+}

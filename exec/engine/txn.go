@@ -1,0 +1,410 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// txn is an open transaction block: what it wrote so far, to enter one epoch at COMMIT.
+type txn struct {
+	implicit bool
+	failed   bool
+	readOnly bool
+	repeat   bool // REPEATABLE READ: snap is kept
+	snap     *published
+	started  int64
+	ops      []txnOp
+	// cat is the catalog with the block's own DDL, over base; nil without any.
+	cat  *catalog.Catalog
+	base *catalog.Catalog
+	own  map[catalog.OID]*overlay
+}
+
+// txnOp is one write of a block, in order: rows or DDL.
+type txnOp struct {
+	rel *catalog.Relation
+	b   *batch.Batch
+	ddl ddlOp
+}
+
+// overlay is what a block changed in one relation.
+type overlay struct {
+	rel     *catalog.Relation
+	batches []*batch.Batch
+	byKey   map[string][]rowAt // changes by primary key, of the first indexed batches
+	indexed int
+}
+
+func (t *txn) catalog(e *Engine) *catalog.Catalog {
+	if t.cat != nil {
+		return t.cat
+	}
+	return t.snapshot(e).cat
+}
+
+// snapshot is what the block's next statement reads: the newest epoch, or the one frozen at its first statement.
+func (t *txn) snapshot(e *Engine) *published {
+	if !t.repeat {
+		return e.current()
+	}
+	if t.snap == nil {
+		t.snap = e.current()
+	}
+	return t.snap
+}
+
+// stage keeps changes for COMMIT; the block's own later statements see them.
+func (t *txn) stage(rel *catalog.Relation, b *batch.Batch) error {
+	if b.N == 0 {
+		return nil
+	}
+	t.ops = append(t.ops, txnOp{rel: rel, b: b})
+	o := t.own[rel.OID]
+	if o == nil {
+		o = &overlay{rel: rel}
+		t.own[rel.OID] = o
+	}
+	o.batches = append(o.batches, b)
+	return nil
+}
+
+func (s *sess) txFailed() bool { return s.tx != nil && s.tx.failed }
+
+// TxStatus implements session.Session.
+func (s *sess) TxStatus() session.TxStatus {
+	switch {
+	case s.tx == nil || s.tx.implicit:
+		return session.TxIdle
+	case s.tx.failed:
+		return session.TxFailed
+	}
+	return session.TxOpen
+}
+
+func (s *sess) newTxn(implicit bool) *txn {
+	iso, _ := s.set.get("default_transaction_isolation")
+	ro, _ := s.set.get("default_transaction_read_only")
+	return &txn{implicit: implicit, started: time.Now().UnixMicro(), own: map[catalog.OID]*overlay{},
+		repeat: !implicit && repeatable(iso), readOnly: !implicit && ro == "on"}
+}
+
+func repeatable(iso string) bool { return iso == "repeatable read" || iso == "serializable" }
+
+// BeginImplicit implements session.Session.
+func (s *sess) BeginImplicit() {
+	if s.tx == nil {
+		s.tx = s.newTxn(true)
+	}
+	s.implicit = true
+}
+
+// EndImplicit implements session.Session.
+func (s *sess) EndImplicit(ctx context.Context, failed bool) error {
+	s.implicit = false
+	if s.tx == nil || !s.tx.implicit {
+		return nil
+	}
+	if failed || s.tx.failed {
+		s.rollback()
+		return nil
+	}
+	return s.commit(ctx)
+}
+
+func (s *sess) rollback() {
+	s.tx = nil
+	s.closeCursors()
+}
+
+// commit makes the block's writes one unit of an epoch.
+func (s *sess) commit(ctx context.Context) error {
+	t := s.tx
+	s.tx = nil
+	s.closeCursors()
+	if t == nil || len(t.ops) == 0 {
+		return nil
+	}
+	rows := 0
+	for _, op := range t.ops {
+		if op.b != nil {
+			rows += op.b.N
+		}
+	}
+	return s.e.submit(ctx, rows, func(b *epochBuild) error {
+		for _, op := range t.ops {
+			if op.ddl != nil {
+				if err := op.ddl(b); err != nil {
+					return err
+				}
+				continue
+			}
+			rel := b.cat.ByOID(op.rel.OID)
+			if rel == nil {
+				return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", op.rel.Name)
+			}
+			if err := b.validate(rel, op.b); err != nil {
+				return err
+			}
+			// The batch may be staged again by nobody else, but the overlay may still be read: stage a copy.
+			if err := b.stage(rel, op.b.Select(allRows(op.b.N))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// validate checks a block's change of a table against what is there now: a row that it deletes must still be there
+// (40001), a key that it inserts must be free (23505).
+func (b *epochBuild) validate(rel *catalog.Relation, ch *batch.Batch) error {
+	if rel.Kind != catalog.Table {
+		return nil
+	}
+	t := b.e.tables[rel.OID]
+	net := newRowCounts(rel)
+	for i := 0; i < ch.N; i++ {
+		net.add(ch, i, ch.Weight(i))
+	}
+	return net.each(func(key []types.Datum, row *batch.Batch, i int, w int64) error {
+		have := int64(0)
+		other := false
+		err := t.lookup(key, func(got *batch.Batch) error {
+			for r := 0; r < got.N; r++ {
+				if sameRow(got, r, row, i) {
+					have += got.Weight(r)
+				} else {
+					other = true
+				}
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case w < 0 && have < -w:
+			return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+		case w > 0 && (have > 0 || other) && !net.frees(key):
+			return duplicateKey(rel, key)
+		}
+		return nil
+	})
+}
+
+// txReader reads a published epoch and on top of it what a block wrote.
+type txReader struct {
+	e    *Engine
+	s    *sess
+	snap *published
+	own  map[catalog.OID]*overlay
+}
+
+// reader gives what the session's next statement reads.
+func (s *sess) reader() reader {
+	if s.tx == nil {
+		return &txReader{e: s.e, s: s, snap: s.e.current()}
+	}
+	return &txReader{e: s.e, s: s, snap: s.tx.snapshot(s.e), own: s.tx.own}
+}
+
+// scan implements reader.
+func (r *txReader) scan(ctx context.Context, src *dataflow.Source, f func(*batch.Batch) error) error {
+	if src.Rel.Kind == catalog.System {
+		return r.scanSystem(src, f)
+	}
+	o := r.own[src.Rel.OID]
+	if o == nil {
+		return r.snap.scan(ctx, r.e, src, f)
+	}
+	if src.Rel.IsAppendOnly() {
+		if err := r.snap.scan(ctx, r.e, src, f); err != nil {
+			return err
+		}
+		for _, b := range o.batches {
+			if err := f(sourceBatch(src, b, r.snap.epoch+1, 0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	net := newRowCounts(src.Rel)
+	whole := &dataflow.Source{Rel: src.Rel, Cols: allColumns(src.Rel), Tag: src.Tag}
+	err := r.snap.scan(ctx, r.e, whole, func(b *batch.Batch) error {
+		for i := 0; i < b.N; i++ {
+			net.add(b, i, b.Weight(i))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, b := range o.batches {
+		for i := 0; i < b.N; i++ {
+			net.add(b, i, b.Weight(i))
+		}
+	}
+	return net.batches(func(b *batch.Batch) error { return f(sourceBatch(src, b, r.snap.epoch, 0)) })
+}
+
+func allColumns(rel *catalog.Relation) []int {
+	cols := make([]int, len(rel.Columns))
+	for i := range cols {
+		cols[i] = i
+	}
+	return cols
+}
+
+// rowCounts sums weights by whole row, in order of first sight.
+type rowCounts struct {
+	rel   *catalog.Relation
+	index map[string]int
+	rows  *batch.Batch
+	w     []int64
+	freed map[string]bool
+	buf   []byte
+}
+
+func newRowCounts(rel *catalog.Relation) *rowCounts {
+	return &rowCounts{rel: rel, index: map[string]int{}, rows: batch.New(rel.Types(), 0), freed: map[string]bool{}}
+}
+
+func (c *rowCounts) add(b *batch.Batch, i int, w int64) {
+	c.buf = c.buf[:0]
+	for _, v := range b.Cols {
+		c.buf = types.AppendValue(c.buf, v.Type, v.Datum(i))
+	}
+	k, ok := c.index[string(c.buf)]
+	if !ok {
+		k = len(c.w)
+		c.index[string(c.buf)] = k
+		c.rows.AppendRow(b, i, 1)
+		c.w = append(c.w, 0)
+	}
+	c.w[k] += w
+}
+
+// frees says whether a row with this key is deleted by the same change.
+func (c *rowCounts) frees(key []types.Datum) bool { return c.freed[string(appendKey(nil, c.rel, key))] }
+
+// each calls f for every row whose weights don't cancel out, deletions first.
+func (c *rowCounts) each(f func(key []types.Datum, row *batch.Batch, i int, w int64) error) error {
+	for _, sign := range []int64{-1, 1} {
+		for i, w := range c.w {
+			if w*sign <= 0 {
+				continue
+			}
+			key := keyOf(c.rel, c.rows, i)
+			if sign < 0 {
+				c.freed[string(appendKey(nil, c.rel, key))] = true
+			}
+			if err := f(key, c.rows, i, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// batches gives the rows that remain, with positive weights.
+func (c *rowCounts) batches(f func(*batch.Batch) error) error {
+	out := batch.New(c.rel.Types(), batch.Target)
+	for i, w := range c.w {
+		if w > 0 {
+			out.AppendRow(c.rows, i, w)
+		}
+		if out.N == batch.Target {
+			if err := f(out); err != nil {
+				return err
+			}
+			out.Reset()
+		}
+	}
+	return f(out)
+}
+
+func sameRow(a *batch.Batch, i int, b *batch.Batch, j int) bool {
+	for c := range a.Cols {
+		x, y := a.Cols[c].Datum(i), b.Cols[c].Datum(j)
+		if x.Null != y.Null || !x.Null && !types.Equal(a.Cols[c].Type, x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginTxn, commitTxn and rollbackTxn run the transaction statements, with PostgreSQL's warnings.
+
+func (s *sess) beginTxn(iso, access string) (session.Result, error) {
+	if s.tx != nil && !s.tx.implicit {
+		s.notice(warning(sqlerr.ActiveTransaction, "there is already a transaction in progress"))
+		return done("BEGIN"), nil
+	}
+	if s.tx == nil {
+		s.tx = s.newTxn(false)
+	}
+	s.tx.implicit = false
+	if iso != "" {
+		s.tx.repeat = repeatable(iso)
+	}
+	switch access {
+	case "read only":
+		s.tx.readOnly = true
+	case "read write":
+		s.tx.readOnly = false
+	}
+	return done("BEGIN"), nil
+}
+
+func warning(code sqlerr.Code, format string, args ...any) *sqlerr.Error {
+	w := sqlerr.New(code, format, args...)
+	w.Severity = "WARNING"
+	return w
+}
+
+func (s *sess) commitTxn(ctx context.Context) (session.Result, error) {
+	if s.tx == nil || s.tx.implicit {
+		s.notice(warning(sqlerr.NoActiveTransaction, "there is no transaction in progress"))
+		return done("COMMIT"), nil
+	}
+	if s.tx.failed {
+		s.rollback()
+		s.afterBlock()
+		return done("ROLLBACK"), nil
+	}
+	err := s.commit(ctx)
+	s.afterBlock()
+	if err != nil {
+		return nil, err
+	}
+	return done("COMMIT"), nil
+}
+
+func (s *sess) rollbackTxn() (session.Result, error) {
+	if s.tx == nil || s.tx.implicit {
+		s.notice(warning(sqlerr.NoActiveTransaction, "there is no transaction in progress"))
+	}
+	s.rollback()
+	s.afterBlock()
+	return done("ROLLBACK"), nil
+}
+
+// afterBlock starts a new implicit transaction for the rest of a simple query that held COMMIT.
+func (s *sess) afterBlock() {
+	if s.implicit {
+		s.tx = s.newTxn(true)
+	}
+}
+
+// writable refuses a write in a read-only block.
+func (s *sess) writable(what string) error {
+	if s.tx != nil && s.tx.readOnly {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", what)
+	}
+	return nil
+}

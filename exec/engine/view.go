@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/exec"
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// viewStatus says whether a view follows the epochs.
+type viewStatus uint8
+
+const (
+	viewRunning  viewStatus = iota
+	viewBackfill            // catches up with history in the background
+	viewFailed              // stopped by an error of its own; others go on
+	viewPaused              // stopped by ALTER ... PAUSE
+)
+
+func (s viewStatus) String() string {
+	return [...]string{"running", "backfilling", "failed", "paused"}[s]
+}
+
+// view is a running materialized view. All fields but those behind mu belong to the goroutine that runs its epochs: the
+// loop's, or its backfill's until that hands it over.
+type view struct {
+	rel   *catalog.Relation
+	plan  *plan.Query
+	graph *dataflow.Graph
+	space *table.Space
+	env   *kernel.Env
+	sink  *viewSink
+	out   contents
+	late  contents
+	dead  contents
+
+	// pos is the last epoch that the view's state and contents include.
+	pos uint64
+	// wm is the view's own watermark after pos: its root's.
+	wm dataflow.Watermark
+	// changes is what the view's contents changed by in the epoch that runs, for the views above it.
+	changes []*batch.Batch
+	keep    bool // somebody above reads changes
+	// pushed says that the current epoch gave it rows.
+	pushed int64
+
+	mu       sync.Mutex // guards what other goroutines read
+	status   viewStatus
+	err      error
+	progress *progressRing
+	fill     *backfill
+}
+
+// newView builds the operators of a view with their state in sp.
+func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env) (*view, error) {
+	policy := dataflow.PolicyMin
+	if rel.Options["watermark_policy"] == "max" {
+		policy = dataflow.PolicyMax
+	}
+	g, err := exec.NewGraph(q.Root, policy, sp, env)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{rel: rel, plan: q, graph: g, space: sp, env: env, wm: dataflow.NoWatermark, progress: newProgressRing(g)}
+	v.sink = &viewSink{v: v}
+	return v, nil
+}
+
+// epochInput is what one epoch gives to views: changes and watermarks of relations.
+type epochInput struct {
+	n  uint64
+	ts int64
+	// changes gives the batches by which a relation changes, with all its columns.
+	changes func(oid catalog.OID) []*batch.Batch
+	// marks gives a relation's watermark before and after.
+	marks func(oid catalog.OID) (before, after dataflow.Watermark)
+}
+
+// needsRun says whether the epoch gives the view anything to do.
+func (v *view) needsRun(in *epochInput) bool {
+	for _, s := range v.graph.Sources() {
+		if len(in.changes(s.Rel.OID)) > 0 {
+			return true
+		}
+		if b, a := in.marks(s.Rel.OID); b != a {
+			return true
+		}
+	}
+	if in.n == v.rel.CreatedEpoch {
+		return true // the first epoch: a global aggregate has a row from the start
+	}
+	due, ok := v.nextDue()
+	return ok && due <= in.ts
+}
+
+// nextDue is the timestamp at which a time-dependent operator has something to do.
+func (v *view) nextDue() (int64, bool) {
+	due, any := int64(0), false
+	v.graph.Operators(func(op dataflow.Operator) {
+		if t, ok := op.(dataflow.Timed); ok {
+			if d, ok := t.NextDue(); ok && (!any || d < due) {
+				due, any = d, true
+			}
+		}
+	})
+	return due, any
+}
+
+// runEpoch runs the view for one epoch. On error the view's state is no longer that of any epoch: the caller marks it failed.
+func (v *view) runEpoch(in *epochInput) (err error) {
+	defer recoverOperator(&err)
+	v.changes = v.changes[:0]
+	v.sink.reset(in.n)
+	v.env.Now = in.ts
+	info := &dataflow.EpochInfo{N: in.n, Timestamp: in.ts, Sink: v.sink,
+		Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) { return in.marks(s.Rel.OID) }}
+	v.graph.Begin(info, v.emit)
+	v.pushed = 0
+	for _, src := range v.graph.Sources() {
+		index := 0
+		for _, b := range in.changes(src.Rel.OID) {
+			if err := v.graph.Push(src, sourceBatch(src, b, in.n, index)); err != nil {
+				return err
+			}
+			index += b.N
+		}
+		v.pushed += int64(index)
+	}
+	if err := v.graph.End(); err != nil {
+		return err
+	}
+	_, v.wm = v.graph.OutputWatermark()
+	v.pos = in.n
+	return v.sink.flush()
+}
+
+// emit takes the root's output of the running epoch.
+func (v *view) emit(b *batch.Batch) error {
+	if v.keep {
+		v.changes = append(v.changes, b.Select(allRows(b.N)))
+	}
+	return v.out.add(b)
+}
+
+// allRows is the identity selection, for copying a batch.
+func allRows(n int) []int32 {
+	sel := make([]int32, n)
+	for i := range sel {
+		sel[i] = int32(i)
+	}
+	return sel
+}
+
+// sourceBatch gives a relation's rows the shape that a source declares. The position of a row is its epoch and its index
+// within the epoch's changes of that relation (at most 2^28 rows).
+func sourceBatch(src *dataflow.Source, b *batch.Batch, epoch uint64, index int) *batch.Batch {
+	p := b.Project(src.Cols)
+	if src.Position {
+		pos := batch.NewVector(types.Of(types.Int8), b.N)
+		base := int64(epoch)<<28 + int64(index)
+		for i := 0; i < b.N; i++ {
+			pos.AppendInt(base + int64(i))
+		}
+		p.Cols = append(p.Cols, pos)
+	}
+	return p
+}
+
+// setStatus records the view's status for other goroutines.
+func (v *view) setStatus(s viewStatus, err error) {
+	v.mu.Lock()
+	v.status, v.err = s, err
+	v.mu.Unlock()
+}
+
+func (v *view) getStatus() (viewStatus, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.status, v.err
+}
+
+// readable gives the error that reading the view must answer with, nil while it is up to date.
+func (v *view) readable() error {
+	switch s, err := v.getStatus(); s {
+	case viewFailed:
+		e := sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" has stopped", v.rel.Name).WithCause(err)
+		if err != nil {
+			e.Detail = sqlerr.From(err).Message
+		}
+		return e.WithHint("ALTER MATERIALIZED VIEW %s RESUME rebuilds it.", v.rel.Name)
+	case viewPaused:
+		return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" is paused", v.rel.Name).
+			WithHint("ALTER MATERIALIZED VIEW %s RESUME lets it catch up.", v.rel.Name)
+	}
+	return nil
+}

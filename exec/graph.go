@@ -1,0 +1,118 @@
+// Package exec turns plans into running operators. Build is the one switch from plan node to operator;
+// NewGraph wires the operators of a whole plan.
+package exec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// NewGraph builds the operators of the plan under root, with their state in sp. A node that the plan shares becomes one
+// operator. Stateful operators are numbered from the root down, as Spark does (reference 1.6). A plan.Sort at the root is not built:
+// it is the caller's, who has all the rows. env is shared by all kernels of the graph.
+func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kernel.Env) (*dataflow.Graph, error) {
+	if s, ok := root.(*plan.Sort); ok {
+		root = s.Input
+	}
+	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}}
+	b.number(root)
+	h, err := b.build(root)
+	if err != nil {
+		return nil, err
+	}
+	b.g.SetRoot(h)
+	return b.g, nil
+}
+
+type graphBuilder struct {
+	g     *dataflow.Graph
+	sp    *table.Space
+	env   *kernel.Env
+	ids   map[plan.Node]int
+	next  int
+	built map[plan.Node]dataflow.Handle
+}
+
+// Stateful says whether the operator of a plan node keeps state between epochs.
+func Stateful(n plan.Node) bool {
+	switch n.(type) {
+	case *plan.Aggregate, *plan.Join, *plan.SetOp, *plan.TopN, *plan.Dedup, *plan.OverWindow, *plan.TemporalFilter, *plan.AppendFinal:
+		return true
+	}
+	return false
+}
+
+// number gives stateful nodes their ids, parents first.
+func (b *graphBuilder) number(n plan.Node) {
+	if _, seen := b.ids[n]; seen {
+		return
+	}
+	b.ids[n] = -1
+	if Stateful(n) {
+		b.ids[n] = b.next
+		b.next++
+	}
+	for _, in := range n.Inputs() {
+		b.number(in)
+	}
+}
+
+func (b *graphBuilder) build(n plan.Node) (dataflow.Handle, error) {
+	if h, ok := b.built[n]; ok {
+		return h, nil
+	}
+	h, err := b.make(n)
+	if err == nil {
+		b.built[n] = h
+	}
+	return h, err
+}
+
+func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
+	if s, ok := n.(*plan.Scan); ok {
+		src := &dataflow.Source{Rel: s.Rel, Cols: s.Cols, Position: s.Position >= 0, Tag: s}
+		return b.g.AddSource(src, s.P.HasWatermark), nil
+	}
+	var ins []dataflow.Handle
+	var in [][]types.Type
+	var ports []dataflow.PortInfo
+	for _, c := range n.Inputs() {
+		h, err := b.build(c)
+		if err != nil {
+			return h, err
+		}
+		ins, in, ports = append(ins, h), append(in, plan.Types(c)), append(ports, portInfo(c))
+	}
+	op, err := Build(n, in, b.sp, b.ids[n], b.env)
+	if err != nil {
+		return dataflow.Handle{}, err
+	}
+	return b.g.Add(op, b.ids[n], n.Props().HasWatermark, ports, ins...), nil
+}
+
+// portInfo describes the rows of a node to a person.
+func portInfo(n plan.Node) dataflow.PortInfo {
+	var p dataflow.PortInfo
+	for _, c := range n.Props().Columns {
+		p.Columns = append(p.Columns, c.Name)
+	}
+	var streams []string
+	var walk func(plan.Node)
+	walk = func(n plan.Node) {
+		if s, ok := n.(*plan.Scan); ok && !slices.Contains(streams, s.Rel.Name) {
+			streams = append(streams, s.Rel.Name)
+		}
+		for _, c := range n.Inputs() {
+			walk(c)
+		}
+	}
+	walk(n)
+	p.Streams = strings.Join(streams, ", ")
+	return p
+}
