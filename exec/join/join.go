@@ -33,6 +33,7 @@ func New(n *plan.Join, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	}
 	o.rangeBound = n.LeftState != nil || n.RightState != nil
 	o.keyed = mixed == nil && !o.rangeBound
+	o.span = findSpan(mixed, len(in[0]))
 	o.sticky = n.Left.Props().AppendOnly && n.Right.Props().AppendOnly
 	o.pairs = newPairs(both)
 	o.outTypes = both
@@ -61,6 +62,7 @@ type join struct {
 	env      *kernel.Env
 	sides    [2]side
 	residual *kernel.Kernel // what of the condition needs both sides, nil for nothing
+	span     *span          // what it says about times, nil for nothing
 	outTypes []types.Type
 	// keyed says that equal keys alone decide what matches, so match counts are kept by key.
 	keyed bool

@@ -26,7 +26,7 @@ type pairs struct {
 	toff    []uint32
 	by      []int64
 
-	key, end []byte // buffers
+	key, lo, end []byte // buffers
 }
 
 func newPairs(ts []types.Type) *pairs {
@@ -62,13 +62,19 @@ func (o *join) probe(ep *dataflow.Epoch, s, other *side, b *batch.Batch, out dat
 	counting := other.tracked && !o.keyed
 	for j, i := range s.live {
 		k := s.kbuf[s.koff[j]:s.koff[j+1]]
-		hi := rowenc.PrefixEnd(p.end, k)
+		lo, hi := k, []byte(nil)
+		if o.span != nil {
+			lo, hi = o.span.reach(p.lo, p.end, k, s.port, s.when[j])
+			p.lo = lo
+		} else {
+			hi = rowenc.PrefixEnd(p.end, k)
+		}
 		if hi != nil {
 			p.end = hi
 		}
 		var err error
 		w := b.Weight(int(i))
-		other.rows.Scan(k, hi, func(key, val []byte) bool {
+		other.rows.Scan(lo, hi, func(key, val []byte) bool {
 			e := o.readEntry(other, val)
 			for c, v := range mine {
 				v.AppendFrom(b.Cols[c], int(i))
@@ -212,7 +218,7 @@ func (o *join) arrive(s, other *side, b *batch.Batch, j, i int, out dataflow.Emi
 	if s.port == 0 && matches > 0 && o.settles() {
 		return nil
 	}
-	o.store(s, b, i, k, matches)
+	o.store(s, b, j, i, k, matches)
 	if s.counts == nil {
 		return nil
 	}

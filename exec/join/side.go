@@ -16,6 +16,7 @@ import (
 // side is one input and its state.
 //
 // State, where k is the join key: the event time of the key in 8 bytes if the key carries a watermark, then the key columns.
+// Where the condition gives a span, the row's time follows, in 8 bytes.
 //
 //	rows    k, row -> length of k (uvarint), weight, number of matches (varints; the last only if tracked and not keyed)
 //	times   event time in 8 bytes, key in rows -> nothing     (if a range bounds the side)
@@ -39,6 +40,7 @@ type side struct {
 	live  []int32 // rows that may match
 	koff  []uint32
 	kbuf  []byte  // join keys of live rows: kbuf[koff[j]:koff[j+1]]
+	when  []int64 // times of live rows, if there is a span
 	found []int64 // weight of the matches of live rows
 	ownB  []int32
 }
@@ -91,7 +93,7 @@ func (o *join) prepare(ep *dataflow.Epoch, s *side, b *batch.Batch, out dataflow
 		return err
 	}
 	time := o.eventTimes(s, b, vecs)
-	s.live, s.koff, s.kbuf = s.live[:0], append(s.koff[:0], 0), s.kbuf[:0]
+	s.live, s.koff, s.kbuf, s.when = s.live[:0], append(s.koff[:0], 0), s.kbuf[:0], s.when[:0]
 	onTime := sel
 	if time != nil && ep.Before != dataflow.NoWatermark && !ep.Final {
 		if onTime, err = o.dropLate(ep, s, b, sel, time); err != nil {
@@ -103,7 +105,7 @@ func (o *join) prepare(ep *dataflow.Epoch, s *side, b *batch.Batch, out dataflow
 		return err
 	}
 	err = rowenc.EachRow(b.N, own.sel, func(i int) error {
-		if !own.true(i) || !o.canMatch(s, vecs, time, i) {
+		if !own.true(i) || !o.canMatch(s, b, vecs, time, i) {
 			return o.alone(s, b, i, out)
 		}
 		if o.n.KeyTime >= 0 {
@@ -114,6 +116,9 @@ func (o *join) prepare(ep *dataflow.Epoch, s *side, b *batch.Batch, out dataflow
 			s.kbuf = rowenc.AppendTime(s.kbuf, t)
 		}
 		s.kbuf = rowenc.AppendKey(s.kbuf, vecs, i)
+		if o.span != nil {
+			s.when = append(s.when, b.Cols[o.span.cols[s.port]].I64[i])
+		}
 		s.koff = append(s.koff, uint32(len(s.kbuf)))
 		s.live = append(s.live, int32(i))
 		return nil
@@ -177,11 +182,14 @@ func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []i
 }
 
 // canMatch says whether row i could ever match: no NULL in a key where NULLs are not equal, and a time where a range asks for one.
-func (o *join) canMatch(s *side, keys []*batch.Vector, time *batch.Vector, i int) bool {
+func (o *join) canMatch(s *side, b *batch.Batch, keys []*batch.Vector, time *batch.Vector, i int) bool {
 	for k, v := range keys {
 		if !o.n.NullSafe[k] && v.IsNull(i) {
 			return false
 		}
+	}
+	if o.span != nil && b.Cols[o.span.cols[s.port]].IsNull(i) {
+		return false
 	}
 	return !(o.rangeBound && o.n.KeyTime < 0 && time != nil && time.IsNull(i))
 }
@@ -246,17 +254,21 @@ func (o *join) putEntry(s *side, key []byte, e entry) {
 	s.rows.Put(key, v)
 }
 
-// store adds w to row i of b in the side's state; a new entry starts with the given number of matches.
-func (o *join) store(s *side, b *batch.Batch, i int, joinKey []byte, matches int64) {
+// store adds live row j, row i of b, to the side's state; a new entry starts with the given number of matches.
+func (o *join) store(s *side, b *batch.Batch, j, i int, joinKey []byte, matches int64) {
 	w := b.Weight(i)
 	s.count += w
 	o.stats.RowsUpdated++
 	if s.rows == nil {
 		return
 	}
-	key := rowenc.AppendRow(append(o.pairs.key[:0], joinKey...), b.Cols, i)
+	key := append(o.pairs.key[:0], joinKey...)
+	if o.span != nil {
+		key = rowenc.AppendTime(key, s.when[j])
+	}
+	e := entry{klen: len(key), matches: matches}
+	key = rowenc.AppendRow(key, b.Cols, i)
 	o.pairs.key = key
-	e := entry{klen: len(joinKey), matches: matches}
 	old, have := s.rows.Get(key)
 	if have {
 		e = o.readEntry(s, old)
