@@ -23,7 +23,7 @@ import (
 var binDirs = []string{"/usr/lib/postgresql/15/bin", "/usr/pgsql-15/bin", "/usr/local/opt/postgresql@15/bin", "/opt/homebrew/opt/postgresql@15/bin"}
 
 // Start starts a PostgreSQL 15 for the test and gives its URL: the superuser
-// postgres in database postgres, with time zone UTC and C collation. The
+// postgres in database postgres, with time zone UTC, C collation and Unicode letters. The
 // server ends with the test.
 func Start(t testing.TB) string {
 	t.Helper()
@@ -52,7 +52,7 @@ func Start(t testing.TB) string {
 		return cmd
 	}
 	data := filepath.Join(dir, "data")
-	if out, err := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--lc-ctype=C.UTF-8", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	port := freePort(t)
