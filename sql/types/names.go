@@ -76,6 +76,8 @@ var sqlNames = map[string]Kind{
 	"time without time zone": Time, "timestamp without time zone": Timestamp, "timestamp with time zone": TimestampTZ,
 	"string": Text, "long": Int8, "short": Int2, "tinyint": Int2, "double": Float8, "binary": Bytea,
 	"timestamp_ntz": Timestamp, "timestamp_ltz": TimestampTZ,
+	// Shown as numbers: only psql's queries about objects that do not exist here cast to them.
+	"regnamespace": OID, "regrole": OID, "regoper": OID, "regoperator": OID, "regprocedure": Regproc, "regcollation": OID, "regconfig": OID, "xid": OID,
 }
 
 var (
