@@ -297,6 +297,8 @@ func mapExprs(n plan.Node, f func(plan.Expr) plan.Expr) {
 		for i := range x.Funcs {
 			list(x.Funcs[i].Args)
 			x.Funcs[i].Filter = opt(x.Funcs[i].Filter)
+			frame := &x.Funcs[i].Frame
+			frame.Start.Offset, frame.End.Offset = opt(frame.Start.Offset), opt(frame.End.Offset)
 		}
 	case *plan.TemporalFilter:
 		x.Time = f(x.Time)
