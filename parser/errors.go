@@ -4,13 +4,15 @@ import "github.com/tidemarkdb/tidemark/sql/sqlerr"
 
 // Limits on what a client may send. Reaching one is an error, never a crash.
 const (
-	maxTextBytes = 64 << 20 // length of one text
-	maxTokens    = 16 << 20 // tokens in one text
-	maxNesting   = 200      // brackets, subqueries, prefix operators within each other
-	maxChain     = 5000     // infix operators or casts in one run, which nest in the tree
-	maxChainFlat = 100000   // AND and OR in one run
-	maxMoved     = 64 << 20 // bytes moved to put completed tests into brackets
-	maxMarks     = 1 << 24  // constructs in one expression or query
+	maxTextBytes = 64 << 20     // length of one text
+	maxTokens    = 16 << 20     // tokens in one text
+	maxNesting   = 200          // brackets, subqueries, prefix operators within each other
+	maxChain     = 5000         // infix operators or casts in one run, which nest in the tree
+	maxChainFlat = 100000       // AND and OR in one run
+	maxHeight    = 2 * maxChain // levels of an expression's tree, brackets and chains together
+	flatPerLevel = 20           // ANDs and ORs that count as a level, since only TiDB's tree nests them
+	maxMoved     = 64 << 20     // bytes moved to put completed tests into brackets
+	maxMarks     = 1 << 24      // constructs in one expression or query
 )
 
 // bailout carries an error from the depth of the descent to the package's

@@ -59,6 +59,9 @@ type parser struct {
 	i      int           // next token
 	base   int           // byte offset of the current statement
 	depth  int           // nesting of expressions, queries and statements
+	// height bounds how deep the trees are of the expressions read so far
+	// within the one that is being read.
+	height int
 }
 
 // tokenSlices pools the tokens of texts, which do not outlive their parser.

@@ -39,10 +39,11 @@ type run struct {
 	// operator of that level would begin.
 	starts [levelSign + 1]int
 	// done is the level of a test such as IS NULL that has just been completed.
-	done   level
-	escape bool // an ESCAPE may follow
-	chain  int
-	flat   int
+	done    level
+	escape  bool // an ESCAPE may follow
+	chain   int  // operators and casts since the last AND or OR, which nest in the tree
+	tallest int  // the most that chain has been
+	flat    int  // ANDs and ORs
 }
 
 // sequence translates an expression: operands and operators as they stand,
@@ -50,6 +51,8 @@ type run struct {
 // continue an expression.
 func (u *unit) sequence(restricted bool) {
 	u.p.enter()
+	outer := u.p.height
+	u.p.height = 0
 	r := run{u: u, restricted: restricted}
 	r.begin(levelNone)
 	r.operand()
@@ -70,6 +73,12 @@ func (u *unit) sequence(restricted bool) {
 		}
 	}
 	r.closeGroups(levelNone)
+	// What is deepest within may be the leftmost operand of the whole run.
+	u.p.height += max(r.tallest, r.chain) + r.flat/flatPerLevel + 1
+	if u.p.height > maxHeight {
+		tooDeep(int(u.p.peek().pos))
+	}
+	u.p.height = max(outer, u.p.height)
 	u.p.depth--
 }
 
@@ -106,6 +115,7 @@ func (u *unit) list() (n int) {
 func (r *run) count(l level) {
 	if l <= levelAnd {
 		r.flat++
+		r.tallest = max(r.tallest, r.chain)
 		r.chain = 0
 	} else {
 		r.chain++
@@ -141,6 +151,9 @@ func (r *run) operand() {
 		if n > maxNesting {
 			tooDeep(int(p.peek().pos))
 		}
+		if n > 0 {
+			r.chain++
+		}
 		t := p.peek()
 		switch {
 		case t.kw == kwNot && t.kind == kindWord && !r.restricted:
@@ -174,8 +187,8 @@ func (r *run) operand() {
 		break
 	}
 	u.primary()
-	for n := 0; p.is("::"); n++ {
-		if n > maxChain {
+	for p.is("::") {
+		if r.chain++; r.chain > maxChain {
 			tooDeep(int(p.peek().pos))
 		}
 		i := p.next()
