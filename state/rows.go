@@ -1,8 +1,13 @@
 package state
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -30,6 +35,7 @@ type Rows struct {
 	drops   uint64 // counts DropContents
 	wiped   uint64 // value of drops that the last Freeze took in
 	merging bool
+	set     atomic.Bool
 }
 
 // RowsSnapshot is what a relation held at the end of an epoch. It is
@@ -53,6 +59,10 @@ func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
 	r.view.Store(&RowsSnapshot{r: r, pin: s.currentPin(), rows: n.rows})
 	return r
 }
+
+// SetUnique says that no row is ever there more than once, as where the rows
+// have a unique key: a checkpoint then need not read how often a row was there.
+func (r *Rows) SetUnique() { r.set.Store(true) }
 
 // Apply adds changes to the epoch that runs: weights add up per row. The batch is copied.
 func (r *Rows) Apply(b *batch.Batch) {
@@ -202,27 +212,101 @@ func (r *Rows) Freeze() *Section {
 		s.bytes += int64(len(x.data)) + 4*int64(len(x.recs))
 		s.entries += int64(len(x.recs))
 	}
-	s.each = func(f func(change) error) error {
-		var key, val []byte
-		m := newMerge(runs, nil, nil)
-		for m.next() {
-			if m.weight == 0 {
-				continue
-			}
-			key = append(append(key[:0], s.prefix...), m.key...)
-			val = appendWeight(val[:0], m.weight, uint64(m.klen))
-			if err := f(change{op: opMerge, key: key, val: val}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	s.each = func(f func(change) error) error { return r.writeRuns(s.prefix, runs, wipe, f) }
 	n := count{rows: v.rows}
 	s.records = []record{{relationKey(keyCount, r.oid), n.encode()}}
 	r.frozen = len(v.runs)
 	drops := r.drops
 	s.written = func(p *pin) { r.written(p, len(runs), drops) }
 	return s
+}
+
+// writeRuns turns differences into what the rows' multiplicities become. It
+// reads those that are on disk, unless the relation is a set.
+//
+// A merge operator of Pebble would do without reading. But compactions of
+// Pebble 2.1 bring a value back that a deleting merge was to remove
+// (compact.Iter.Next goes on at the same key), and without deletion the rows
+// that went away would stay for ever.
+func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) error) error {
+	var old oldRows
+	if !wipe && !r.set.Load() {
+		it, err := r.st.currentPin().snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+		if err != nil {
+			return err
+		}
+		defer it.Close()
+		old.it = it
+	}
+	var key, val []byte
+	m := newMerge(runs, nil, nil)
+	for m.next() {
+		if m.weight == 0 {
+			continue
+		}
+		key = append(append(key[:0], prefix...), m.key...)
+		w, err := old.weight(key)
+		if err != nil {
+			return err
+		}
+		c := change{op: opDelete, key: key}
+		// Of a set, one less is none.
+		if w += m.weight; w != 0 && (w > 0 || old.it != nil || wipe) {
+			val = appendWeight(val[:0], w, uint64(m.klen))
+			c.op, c.val = opSet, val
+		}
+		if err := f(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldRows looks up the multiplicities of rows on disk, in ascending order of keys.
+type oldRows struct {
+	it    *pebble.Iterator // nil: there are none, or they do not matter
+	begun bool
+	valid bool
+}
+
+func (o *oldRows) weight(key []byte) (int64, error) {
+	if o.it == nil {
+		return 0, nil
+	}
+	for n := 0; o.valid && n < denseGets && bytes.Compare(o.it.Key(), key) < 0; n++ {
+		o.valid = o.it.Next()
+	}
+	if !o.begun || o.valid && bytes.Compare(o.it.Key(), key) < 0 {
+		o.begun = true
+		o.valid = o.it.SeekGE(key)
+	}
+	if !o.valid || !bytes.Equal(o.it.Key(), key) {
+		return 0, o.it.Error()
+	}
+	v, err := o.it.ValueAndErr()
+	if err != nil {
+		return 0, err
+	}
+	w, _, err := readWeight(v)
+	return w, err
+}
+
+// Contents that change are multisets (State: on disk): the value of a row is
+// its multiplicity, a varint, and the length of its key part, a uvarint.
+
+func appendWeight(dst []byte, weight int64, keyLen uint64) []byte {
+	return binary.AppendUvarint(binary.AppendVarint(dst, weight), keyLen)
+}
+
+func readWeight(v []byte) (weight int64, keyLen uint64, err error) {
+	weight, n := binary.Varint(v)
+	if n > 0 {
+		var m int
+		if keyLen, m = binary.Uvarint(v[n:]); m > 0 && n+m == len(v) {
+			return weight, keyLen, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("weight of a row is malformed: %x", v)
 }
 
 func tableRange(lo, hi []byte) table.Range { return table.Range{Lo: lo, Hi: hi} }

@@ -34,7 +34,6 @@ type op uint8
 const (
 	opSet op = iota
 	opDelete
-	opMerge
 )
 
 // Bytes gives the size of what the section writes.

@@ -50,6 +50,9 @@ type Store struct {
 	nextSpool atomic.Uint64
 	nextFile  atomic.Uint64 // names of tables to ingest
 
+	smallWrite int64 // tests change these
+	tableSize  int
+
 	failOnce sync.Once
 	failed   chan struct{} // closed when the store turned read-only
 	failure  error         // set before failed is closed
@@ -81,6 +84,7 @@ var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by anot
 // directory of an unknown format version, or of something else, is refused.
 func Open(dir string, opts Options) (*Store, error) {
 	s := &Store{dir: dir, opts: opts, fs: opts.fs, log: opts.Logger, failed: make(chan struct{}),
+		smallWrite: smallWrite, tableSize: tableSize,
 		pins: map[*pebble.Snapshot]struct{}{}, contents: map[catalog.OID]*count{}, backings: map[*backing]struct{}{}}
 	if s.fs == nil {
 		s.fs = vfs.Default
@@ -179,7 +183,6 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
-		Merger:                      weightMerger,
 		ReadOnly:                    s.opts.ReadOnly,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 	}

@@ -17,7 +17,7 @@ import (
 
 // smallWrite is the size up to which a checkpoint is one synced batch: making
 // and ingesting tables costs some milliseconds whatever they hold.
-const smallWrite = 1 << 20
+const smallWrite int64 = 1 << 20
 
 // tableSize is where a table to ingest is cut.
 const tableSize = 64 << 20
@@ -46,7 +46,7 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 	}
 	all := append(slices.Clone(sections), recordSections(sections, named)...)
 	write := s.ingest
-	if size <= smallWrite {
+	if size <= s.smallWrite {
 		write = s.apply
 	}
 	if err := s.guard(func() error { return write(ctx, all) }); err != nil {
@@ -102,11 +102,8 @@ func (s *Store) apply(ctx context.Context, sections []*Section) error {
 			}
 		}
 		err := x.each(func(c change) error {
-			switch c.op {
-			case opDelete:
+			if c.op == opDelete {
 				return b.Delete(c.key, nil)
-			case opMerge:
-				return b.Merge(c.key, c.val, nil)
 			}
 			return b.Set(c.key, c.val, nil)
 		})
@@ -173,7 +170,7 @@ func (t *tableWriter) write(sections []*Section) error {
 }
 
 func (t *tableWriter) add(c change) error {
-	if t.size > tableSize {
+	if t.size > t.s.tableSize {
 		if err := t.finish(c.key); err != nil {
 			return err
 		}
@@ -182,11 +179,8 @@ func (t *tableWriter) add(c change) error {
 		return err
 	}
 	t.size += len(c.key) + len(c.val)
-	switch c.op {
-	case opDelete:
+	if c.op == opDelete {
 		return t.w.Delete(c.key)
-	case opMerge:
-		return t.w.Merge(c.key, c.val)
 	}
 	return t.w.Set(c.key, c.val)
 }
@@ -202,8 +196,9 @@ func (t *tableWriter) open() error {
 		return err
 	}
 	t.paths = append(t.paths, path)
-	// The tables go to the last level in the end, so they are made as its tables are.
-	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.s.po.MakeWriterOptions(6, t.s.db.TableFormat()))
+	// As for level 0: in a table made for the last level deletions count as
+	// obsolete, since there is nothing below for them to delete.
+	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.s.po.MakeWriterOptions(0, t.s.db.TableFormat()))
 	t.size = 0
 	return nil
 }
