@@ -75,8 +75,8 @@ type unit struct {
 	out   []byte
 	ems   []emission
 	marks []mark
-	moved  int // bytes that wrap had to move
-	joins  int // joins and set operations, which nest in the tree
+	moved int // bytes that wrap had to move
+	joins int // joins and set operations, which nest in the tree
 }
 
 func newUnit(p *parser) *unit { return &unit{p: p, out: make([]byte, 0, 256)} }
