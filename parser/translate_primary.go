@@ -221,6 +221,11 @@ func (u *unit) word(kw keyword) {
 		kwCurrentUser, kwUser, kwSessionUser, kwCurrentCatalog:
 		u.niladic(call)
 		return
+	case kwCurrentSchema:
+		if !call {
+			u.niladic(false)
+			return
+		}
 	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping:
 		if call {
 			u.listCall(kw)
