@@ -13,7 +13,8 @@ import (
 )
 
 // parseAgg reads the forms in testdata/postgres.sql.
-func parseAgg(text string, x plan.Expr) plan.Agg {
+func parseAgg(text string, s plan.Node) plan.Agg {
+	x := col(s, 0)
 	name, rest, _ := strings.Cut(text, "(")
 	if direct, order, ok := strings.Cut(rest, ") WITHIN GROUP (ORDER BY x"); ok {
 		var args []plan.Expr
@@ -30,8 +31,11 @@ func parseAgg(text string, x plan.Expr) plan.Agg {
 		name, rest = "distinct "+name, rest[9:]
 	}
 	args := []plan.Expr{x}
-	if rest == "x, x)" {
+	switch rest {
+	case "x, x)":
 		args = append(args, x)
+	case "y, x)":
+		args = append(args, col(s, 1))
 	}
 	return call(name, args...)
 }
@@ -58,6 +62,9 @@ func TestPostgres(t *testing.T) {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		f := strings.Split(line, "\t")
+		if f[0] == "xy" {
+			f[0] = "float8"
+		}
 		typ, err := types.Modded(strings.TrimSuffix(f[0], "[]"), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +89,10 @@ func TestPostgres(t *testing.T) {
 func checkPostgres(t *testing.T, typ types.Type, agg string, vals []types.Datum, answer string, appendOnly bool, line string) {
 	t.Helper()
 	s := newSource(appendOnly, typ)
-	a := parseAgg(agg, col(s, 0))
+	if strings.Contains(agg, "(y, x)") {
+		s = newSource(appendOnly, typ, typ)
+	}
+	a := parseAgg(agg, s)
 	h := newHarness(t, aggregate(s, catalog.Update, -1, nil, a))
 	var rows, extra []change
 	for i, v := range vals {
@@ -90,10 +100,14 @@ func checkPostgres(t *testing.T, typ types.Type, agg string, vals []types.Datum,
 		if !v.Null {
 			text = string(v.B)
 		}
-		rows = append(rows, ins(text))
+		row := []string{text}
+		if len(s.P.Columns) == 2 {
+			row = strings.Split(text, ":")
+		}
+		rows = append(rows, ins(row...))
 		if !appendOnly {
 			// Taken back in the next epoch, together with a share of what stays.
-			extra = append(extra, change{[]string{text}, int64(2 + i)})
+			extra = append(extra, change{row, int64(2 + i)})
 		}
 	}
 	if !appendOnly && typ.Kind == types.Numeric {

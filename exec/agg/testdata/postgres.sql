@@ -21,9 +21,14 @@ INSERT INTO sets VALUES
  ('date', '{2024-02-29,2023-01-01,NULL}'), ('timestamp', '{"2024-02-29 10:00:00.5","1999-01-01 00:00:00"}'),
  ('uuid', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,10eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'),
  ('jsonb', '{"{\"a\": 1}","[1, 2]",NULL,"\"s\""}'),
+ ('xy', '{}'), ('xy', '{1:2}'), ('xy', '{1:2,3:5,-4:0.5,2.5:7}'), ('xy', '{NULL:2,1:NULL,3:4,5:8,6:1}'), ('xy', '{1:1,2:1,3:1}'), ('xy', '{2:1,2:3,2:9}'),
+ ('xy', '{1:2,NaN:3}'), ('xy', '{1:2,3:Infinity}'), ('xy', '{0.1:0.2,0.3:0.7,0.11:0.35,123456:-7}'),
  ('int4[]', '{"{1,2}","{3,4}"}'), ('int4[]', '{"{1,2}","{3}"}'), ('int4[]', '{"{1,2}",NULL}'), ('int4[]', '{}');
 CREATE TEMP TABLE aggs (agg text, typs text[]);
 INSERT INTO aggs VALUES
+ ('corr(y, x)', '{xy}'), ('covar_pop(y, x)', '{xy}'), ('covar_samp(y, x)', '{xy}'), ('regr_count(y, x)', '{xy}'), ('regr_avgx(y, x)', '{xy}'),
+ ('regr_avgy(y, x)', '{xy}'), ('regr_sxx(y, x)', '{xy}'), ('regr_syy(y, x)', '{xy}'), ('regr_sxy(y, x)', '{xy}'), ('regr_r2(y, x)', '{xy}'),
+ ('regr_slope(y, x)', '{xy}'), ('regr_intercept(y, x)', '{xy}'),
  ('count(x)', '{int8,int4,int2,numeric,float8,float4,interval,bool,text,jsonb,int4[]}'),
  ('count(DISTINCT x)', '{int8,int4,int2,numeric,float8,float4,interval,bool,text,jsonb}'),
  ('sum(x)', '{int8,int4,int2,numeric,float8,float4,interval}'), ('avg(x)', '{int8,int4,int2,numeric,float8,float4,interval}'),
@@ -44,6 +49,10 @@ INSERT INTO aggs VALUES
 CREATE FUNCTION pg_temp.answer(typ text, vals text[], agg text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE r text;
 BEGIN
+  IF typ = 'xy' THEN
+    EXECUTE format('SELECT (%s)::text FROM (SELECT nullif(split_part(v, '':'', 1), ''NULL'')::float8 AS y, nullif(split_part(v, '':'', 2), ''NULL'')::float8 AS x FROM unnest($1) u(v)) s', agg) INTO r USING vals;
+    RETURN coalesce(r, 'NULL');
+  END IF;
   EXECUTE format('SELECT (%s)::text FROM (SELECT v::%s AS x FROM unnest($1) WITH ORDINALITY u(v, i) ORDER BY i) s', agg, typ) INTO r USING vals;
   RETURN coalesce(replace(r, E'\n', '\n'), 'NULL');
 EXCEPTION WHEN OTHERS THEN
