@@ -61,9 +61,11 @@ func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, e
 	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
 	cp := &checkpoint.Checkpoint{Epoch: p.epoch, Timestamp: p.ts, Views: map[catalog.OID]uint64{}}
 	var frozen []*table.Frozen
-	add := func(s *state.Section) {
-		if s != nil {
-			cp.Sections = append(cp.Sections, s)
+	add := func(ss ...*state.Section) {
+		for _, s := range ss {
+			if s != nil {
+				cp.Sections = append(cp.Sections, s)
+			}
 		}
 	}
 	space := func(v *view) {
@@ -76,7 +78,7 @@ func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, e
 	}
 	for _, rel := range p.cat.Relations() {
 		if t := e.tables[rel.OID]; t != nil {
-			add(t.freeze())
+			add(t.freeze()...)
 		}
 	}
 	for _, v := range e.views {
@@ -95,6 +97,9 @@ func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, e
 		if d.filling && !d.view.fillEnded() {
 			keep = append(keep, d)
 			continue
+		}
+		if d.table != nil {
+			add(d.table.freeze()...)
 		}
 		if d.view != nil {
 			d.view.space.Drop()

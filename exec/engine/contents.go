@@ -10,14 +10,12 @@ import (
 	"github.com/tidemarkdb/tidemark/state"
 )
 
-// contents are the rows of a table or view, or of a view's hidden relations, as the goroutine that runs its epochs sees them.
+// contents are the rows of a view, or of one of its hidden relations, as the goroutine that runs its epochs sees them.
 type contents interface {
 	// add applies changes; b is only read.
 	add(b *batch.Batch) error
 	// lookup gives the rows with leading key columns of the given values, unpublished changes included.
 	lookup(key []types.Datum, f func(*batch.Batch) error) error
-	// scan gives all rows, unpublished changes included.
-	scan(ctx context.Context, f func(*batch.Batch) error) error
 	// publish ends an epoch and gives its snapshot.
 	publish(epoch uint64) contentSnapshot
 	// freeze gives what a checkpoint must write, nil if there is nothing.
@@ -50,10 +48,6 @@ func (c *chunkContents) add(b *batch.Batch) error {
 
 func (c *chunkContents) lookup([]types.Datum, func(*batch.Batch) error) error {
 	return errors.New("an append-only relation has no key")
-}
-
-func (c *chunkContents) scan(context.Context, func(*batch.Batch) error) error {
-	return errors.New("an append-only relation is read from its snapshot")
 }
 
 func (c *chunkContents) publish(epoch uint64) contentSnapshot {
@@ -115,11 +109,6 @@ type rowContents struct{ r *state.Rows }
 
 func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) contents {
 	return &rowContents{e.store.Rows(oid, ts, key)}
-}
-
-// newTable opens a table's contents, ordered by its primary key.
-func (e *Engine) newTable(rel *catalog.Relation) contents {
-	return e.newRowContents(rel.OID, rel.Types(), rel.PrimaryKey)
 }
 
 func (c *rowContents) add(b *batch.Batch) error {

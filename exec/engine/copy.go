@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/parser/ast"
+	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -283,7 +285,12 @@ func (c *copyIn) flush(ctx context.Context) error {
 	c.chunks = nil
 	n := c.pending
 	c.pending = 0
-	err := c.s.write(ctx, n, func(w writer) error { return c.ins.insert(w, all) })
+	err := c.s.write(ctx, n, func(w writer) error {
+		if err := sameRelation(w, c.rel); err != nil {
+			return err
+		}
+		return insertRows(w, c.rel, all)
+	})
 	if err != nil {
 		if c.batchRows > 0 {
 			e := *sqlerr.From(err)
@@ -330,75 +337,60 @@ func (s *sess) write(ctx context.Context, rows int, f func(writer) error) error 
 
 // inserter brings rows into the shape of a table: defaults for missing columns, row ids, constraints.
 type inserter struct {
-	s      *sess
-	rel    *catalog.Relation
-	cols   []int // relation columns of the rows that come in
-	from   []int // for each relation column: index in the rows that come in, -1 for a default
-	checks *constraints
+	s        *sess
+	rel      *catalog.Relation
+	from     []int // for each relation column: index in the rows that come in, -1 for a default
+	defaults *planner.InsertPlan
+	checks   *constraints
+	env      *kernel.Env
+}
+
+// newInserter makes the inserter for rows with the given columns of the relation.
+func (s *sess) newInserter(rel *catalog.Relation, cols []int) (*inserter, error) {
+	o := s.plannerOptions(s.catalog())
+	checks, err := newConstraints(rel, o)
+	if err != nil {
+		return nil, err
+	}
+	// INSERT ... DEFAULT VALUES is planned for the defaults of all columns.
+	def, err := planner.PlanInsert(&ast.Insert{Table: ast.Name{Schema: rel.Schema, Name: rel.Name}}, o)
+	if err != nil {
+		return nil, err
+	}
+	in := &inserter{s: s, rel: rel, from: make([]int, len(rel.Columns)), defaults: def, checks: checks, env: s.kernelEnv()}
+	for i := range in.from {
+		in.from[i] = -1
+	}
+	for k, c := range cols {
+		in.from[c] = k
+	}
+	return in, nil
 }
 
 // complete gives rows with all columns of the relation, as a batch of its own, and tests NOT NULL and CHECK.
 func (in *inserter) complete(b *batch.Batch) (*batch.Batch, error) {
-	out := batch.New(in.rel.Types(), b.N)
-	for c := range in.rel.Columns {
-		v := out.Cols[c]
+	out := &batch.Batch{N: b.N, Cols: make([]*batch.Vector, len(in.rel.Columns))}
+	var fill []planner.ColumnExpr
+	for c, col := range in.rel.Columns {
 		if k := in.from[c]; k >= 0 {
-			v.AppendVector(b.Cols[k], nil)
-			v.Type = in.rel.Columns[c].Type
+			out.Cols[c] = batch.NewVector(col.Type, b.N)
+			out.Cols[c].AppendVector(b.Cols[k], nil)
 			continue
 		}
-		if in.rel.Columns[c].Hidden {
-			for range b.N {
-				v.AppendInt(in.s.e.nextRow.Add(1))
-			}
-			continue
+		d := types.NullDatum
+		if in.defaults.Rows != nil {
+			d = in.defaults.Rows.Cols[c].Datum(0)
 		}
-		if err := in.fillDefault(v, c, b.N); err != nil {
-			return nil, err
-		}
-	}
-	out.N = b.N
-	return out, in.checks.test(out, in.s.kernelEnv())
-}
-
-// insert stages complete rows, having tested that their keys are free.
-func (in *inserter) insert(w writer, b *batch.Batch) error {
-	if in.rel.Kind == catalog.Table && !in.rel.HiddenKey {
-		if err := keysFree(w, in.rel, b); err != nil {
-			return err
-		}
-	}
-	return w.stage(in.rel, b)
-}
-
-// keysFree tests that the rows' keys are neither in the table nor repeated among them.
-func keysFree(w writer, rel *catalog.Relation, b *batch.Batch) error {
-	seen := make(map[string]bool, b.N)
-	for i := 0; i < b.N; i++ {
-		key := keyOf(rel, b, i)
-		k := string(appendKey(nil, rel, key))
-		taken := seen[k]
-		if !taken {
-			err := w.lookup(rel, key, func(got *batch.Batch) error {
-				taken = taken || got.N > 0
-				return nil
-			})
-			if err != nil {
-				return err
+		out.Cols[c] = batch.Constant(col.Type, d, b.N)
+		for _, f := range in.defaults.Fill {
+			if f.Col == c {
+				fill = append(fill, f)
 			}
 		}
-		if taken {
-			return duplicateKey(rel, cloneKey(key))
-		}
-		seen[k] = true
 	}
-	return nil
-}
-
-func cloneKey(key []types.Datum) []types.Datum {
-	out := make([]types.Datum, len(key))
-	for i, d := range key {
-		out[i] = d.Clone()
+	if err := fillColumns(out, fill, nil, in.env); err != nil {
+		return nil, err
 	}
-	return out
+	in.s.e.numberRows(in.rel, out)
+	return out, in.checks.test(out, in.env)
 }

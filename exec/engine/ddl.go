@@ -115,6 +115,9 @@ func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (sessi
 	if err := checkStreamOptions(rel); err != nil {
 		return nil, err
 	}
+	if err := checkUnique(rel); err != nil {
+		return nil, err
+	}
 	return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
 		func(b *epochBuild) error {
 			r := *rel

@@ -58,7 +58,7 @@ type Engine struct {
 
 	// Of the loop's goroutine:
 	streams        map[catalog.OID]*stream
-	tables         map[catalog.OID]contents
+	tables         map[catalog.OID]*tableContents
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view
 	gone           []dropped
@@ -103,7 +103,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	e := &Engine{opts: o, log: o.Log, queue: make(chan *unit, queueUnits), inLoop: make(chan func()), closing: make(chan struct{}),
 		loopDone: make(chan struct{}), system: map[catalog.OID]*systemRelation{}, streams: map[catalog.OID]*stream{},
-		tables: map[catalog.OID]contents{}, viewByOID: map[catalog.OID]*view{}, sessions: map[uint32]*sess{}, viewStat: map[catalog.OID]*view{},
+		tables: map[catalog.OID]*tableContents{}, viewByOID: map[catalog.OID]*view{}, sessions: map[uint32]*sess{}, viewStat: map[catalog.OID]*view{},
 		lastCheckpoint: time.Now()}
 	if err := e.recover(); err != nil {
 		if e.store != nil {

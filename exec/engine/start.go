@@ -91,8 +91,9 @@ func (e *Engine) drop(oid catalog.OID) {
 		delete(e.streams, oid)
 		e.gone = append(e.gone, dropped{log: oid})
 	case e.tables[oid] != nil:
-		e.gone = append(e.gone, dropped{log: oid, contents: []contents{e.tables[oid]}})
-		e.tables[oid].drop()
+		t := e.tables[oid]
+		e.gone = append(e.gone, dropped{log: oid, table: t})
+		t.drop()
 		delete(e.tables, oid)
 	case e.viewByOID[oid] != nil:
 		e.dropView(e.viewByOID[oid])
@@ -123,8 +124,9 @@ func (e *Engine) dropView(v *view) {
 // before the drop, and needs it.
 type dropped struct {
 	log      catalog.OID // of a stream or table: its chunks in the log
+	table    *tableContents
 	view     *view
-	contents []contents
+	contents []contents // of the view
 	filling  bool
 }
 

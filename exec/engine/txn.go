@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -38,8 +39,7 @@ type txnOp struct {
 type overlay struct {
 	rel     *catalog.Relation
 	batches []*batch.Batch
-	byKey   map[string][]rowAt // changes by primary key, of the first indexed batches
-	indexed int
+	indexes []*keyIndex
 }
 
 func (t *txn) catalog(e *Engine) *catalog.Catalog {
@@ -169,29 +169,37 @@ func (b *epochBuild) validate(rel *catalog.Relation, ch *batch.Batch) error {
 	}
 	t := b.e.tables[rel.OID]
 	net := newRowCounts(rel)
-	for i := 0; i < ch.N; i++ {
-		net.add(ch, i, ch.Weight(i))
-	}
-	return net.each(func(key []types.Datum, row *batch.Batch, i int, w int64) error {
-		have := int64(0)
-		other := false
-		err := t.lookup(key, func(got *batch.Batch) error {
-			for r := 0; r < got.N; r++ {
-				if sameRow(got, r, row, i) {
-					have += got.Weight(r)
-				} else {
-					other = true
+	_ = net.addBatch(ch)
+	return net.each(func(row *batch.Batch, i int, w int64) error {
+		if w < 0 {
+			have := int64(0)
+			err := t.lookup(rel.PrimaryKey, keyOf(rel, row, i), func(got *batch.Batch) error {
+				for r := 0; r < got.N; r++ {
+					if sameRow(got, r, row, i) {
+						have += got.Weight(r)
+					}
 				}
+				return nil
+			})
+			if err == nil && have < -w {
+				err = sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
 			}
-			return nil
-		})
-		switch {
-		case err != nil:
 			return err
-		case w < 0 && have < -w:
-			return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
-		case w > 0 && (have > 0 || other) && !net.frees(key):
-			return duplicateKey(rel, key)
+		}
+		for _, key := range uniqueKeys(rel) {
+			vals, null := keyValues(row, i, key)
+			if null || net.frees(key, vals) {
+				continue
+			}
+			err := t.lookup(key, vals, func(got *batch.Batch) error {
+				if got.N > 0 {
+					return duplicateKey(rel, key, vals)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -289,21 +297,25 @@ func (c *rowCounts) add(b *batch.Batch, i int, w int64) {
 	c.w[k] += w
 }
 
-// frees says whether a row with this key is deleted by the same change.
-func (c *rowCounts) frees(key []types.Datum) bool { return c.freed[string(appendKey(nil, c.rel, key))] }
+// frees says whether a row with these values in a key is deleted by the same change.
+func (c *rowCounts) frees(key []int, vals []types.Datum) bool {
+	return c.freed[fmt.Sprint(key)+string(encodeKey(nil, c.rel, key, vals))]
+}
 
 // each calls f for every row whose weights don't cancel out, deletions first.
-func (c *rowCounts) each(f func(key []types.Datum, row *batch.Batch, i int, w int64) error) error {
+func (c *rowCounts) each(f func(row *batch.Batch, i int, w int64) error) error {
 	for _, sign := range []int64{-1, 1} {
 		for i, w := range c.w {
 			if w*sign <= 0 {
 				continue
 			}
-			key := keyOf(c.rel, c.rows, i)
 			if sign < 0 {
-				c.freed[string(appendKey(nil, c.rel, key))] = true
+				for _, key := range uniqueKeys(c.rel) {
+					vals, _ := keyValues(c.rows, i, key)
+					c.freed[fmt.Sprint(key)+string(encodeKey(nil, c.rel, key, vals))] = true
+				}
 			}
-			if err := f(key, c.rows, i, w); err != nil {
+			if err := f(c.rows, i, w); err != nil {
 				return err
 			}
 		}

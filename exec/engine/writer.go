@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -13,8 +14,8 @@ import (
 // writer is where a DML statement reads and writes: the epoch that is being made (outside a block), or an open block.
 type writer interface {
 	reader
-	// lookup gives the rows of a table with a key, the statement's own earlier changes included.
-	lookup(rel *catalog.Relation, key []types.Datum, f func(*batch.Batch) error) error
+	// lookup gives the rows of a table with the given values in one of its keys, the statement's own earlier changes included.
+	lookup(rel *catalog.Relation, key []int, vals []types.Datum, f func(*batch.Batch) error) error
 	// stage adds changes with all columns of the relation; the caller gives the batch up.
 	stage(rel *catalog.Relation, b *batch.Batch) error
 	// catalog is what the statement was planned against, or must be planned against again.
@@ -31,12 +32,12 @@ func (w *loopWriter) catalogNow() *catalog.Catalog { return w.b.cat }
 
 func (w *loopWriter) stage(rel *catalog.Relation, b *batch.Batch) error { return w.b.stage(rel, b) }
 
-func (w *loopWriter) lookup(rel *catalog.Relation, key []types.Datum, f func(*batch.Batch) error) error {
+func (w *loopWriter) lookup(rel *catalog.Relation, key []int, vals []types.Datum, f func(*batch.Batch) error) error {
 	t := w.b.e.tables[rel.OID]
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", rel.Name)
 	}
-	return t.lookup(key, f)
+	return t.lookup(key, vals, f)
 }
 
 // scan implements reader: tables and streams with the epoch's changes so far, views as of the epoch before.
@@ -45,7 +46,7 @@ func (w *loopWriter) scan(ctx context.Context, src *dataflow.Source, f func(*bat
 	if t := w.b.e.tables[oid]; t != nil {
 		give := func(b *batch.Batch) error { return f(sourceBatch(src, b, 0, 0)) }
 		if key := lookupKey(src); key != nil {
-			return t.lookup(key, give)
+			return t.rows.lookup(key, give)
 		}
 		return t.scan(ctx, give)
 	}
@@ -82,23 +83,22 @@ func (w *blockWriter) catalogNow() *catalog.Catalog { return w.t.catalog(w.e) }
 
 func (w *blockWriter) stage(rel *catalog.Relation, b *batch.Batch) error { return w.t.stage(rel, b) }
 
-func (w *blockWriter) lookup(rel *catalog.Relation, key []types.Datum, f func(*batch.Batch) error) error {
+func (w *blockWriter) lookup(rel *catalog.Relation, key []int, vals []types.Datum, f func(*batch.Batch) error) error {
 	o := w.t.own[rel.OID]
-	snap := w.snap.rels[rel.OID]
+	snap, _ := w.snap.rels[rel.OID].(*tableSnapshot)
 	if o == nil {
 		if snap == nil {
 			return nil
 		}
-		_, err := snap.lookup(key, f)
-		return err
+		return snap.lookupBy(key, vals, f)
 	}
 	net := newRowCounts(rel)
 	if snap != nil {
-		if _, err := snap.lookup(key, net.addBatch); err != nil {
+		if err := snap.lookupBy(key, vals, net.addBatch); err != nil {
 			return err
 		}
 	}
-	o.withKey(key, func(b *batch.Batch, i int) { net.add(b, i, b.Weight(i)) })
+	o.withKey(key, vals, func(b *batch.Batch, i int) { net.add(b, i, b.Weight(i)) })
 	return net.batches(f)
 }
 
@@ -109,60 +109,43 @@ func (c *rowCounts) addBatch(b *batch.Batch) error {
 	return nil
 }
 
-// withKey calls f for the block's changes of rows with a whole primary key.
-func (o *overlay) withKey(key []types.Datum, f func(b *batch.Batch, i int)) {
-	o.index()
-	for _, at := range o.byKey[string(appendKey(nil, o.rel, key))] {
+// withKey calls f for the block's changes of rows with the given values in a key.
+func (o *overlay) withKey(key []int, vals []types.Datum, f func(b *batch.Batch, i int)) {
+	x := o.index(key)
+	for _, at := range x.rows[string(encodeKey(nil, o.rel, key, vals))] {
 		f(o.batches[at.batch], at.row)
 	}
 }
 
+// keyIndex finds a block's changes by one key.
+type keyIndex struct {
+	key     []int
+	rows    map[string][]rowAt
+	indexed int // batches that are in rows
+}
+
 type rowAt struct{ batch, row int }
 
-// index brings the key index up to date with the batches.
-func (o *overlay) index() {
-	if o.byKey == nil {
-		o.byKey = map[string][]rowAt{}
+// index brings the index of a key up to date with the batches.
+func (o *overlay) index(key []int) *keyIndex {
+	var x *keyIndex
+	for _, i := range o.indexes {
+		if slices.Equal(i.key, key) {
+			x = i
+		}
+	}
+	if x == nil {
+		x = &keyIndex{key: key, rows: map[string][]rowAt{}}
+		o.indexes = append(o.indexes, x)
 	}
 	var buf []byte
-	for ; o.indexed < len(o.batches); o.indexed++ {
-		b := o.batches[o.indexed]
+	for ; x.indexed < len(o.batches); x.indexed++ {
+		b := o.batches[x.indexed]
 		for i := 0; i < b.N; i++ {
-			buf = appendKey(buf[:0], o.rel, keyOf(o.rel, b, i))
-			o.byKey[string(buf)] = append(o.byKey[string(buf)], rowAt{o.indexed, i})
+			vals, _ := keyValues(b, i, key)
+			buf = encodeKey(buf[:0], o.rel, key, vals)
+			x.rows[string(buf)] = append(x.rows[string(buf)], rowAt{x.indexed, i})
 		}
 	}
-}
-
-// keyOf gives a row's primary key.
-func keyOf(rel *catalog.Relation, b *batch.Batch, i int) []types.Datum {
-	key := make([]types.Datum, len(rel.PrimaryKey))
-	for k, c := range rel.PrimaryKey {
-		key[k] = b.Cols[c].Datum(i)
-	}
-	return key
-}
-
-// appendKey encodes a primary key so that equal keys have equal bytes.
-func appendKey(dst []byte, rel *catalog.Relation, key []types.Datum) []byte {
-	for k, d := range key {
-		dst = types.AppendKey(dst, rel.Columns[rel.PrimaryKey[k]].Type, d, false, false)
-	}
-	return dst
-}
-
-// duplicateKey is PostgreSQL's 23505.
-func duplicateKey(rel *catalog.Relation, key []types.Datum) error {
-	names, vals := "", ""
-	for k, c := range rel.PrimaryKey {
-		if k > 0 {
-			names, vals = names+", ", vals+", "
-		}
-		names += rel.Columns[c].Name
-		vals += string(types.Append(nil, rel.Columns[c].Type, key[k], types.DefaultEnv()))
-	}
-	e := sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s_pkey\"", rel.Name).
-		WithDetail("Key (%s)=(%s) already exists.", names, vals)
-	e.Schema, e.Table, e.Constraint = rel.Schema, rel.Name, rel.Name+"_pkey"
-	return e
+	return x
 }
