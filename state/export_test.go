@@ -1,6 +1,10 @@
 package state
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
 
 // SetFS has a store use another file system.
 func (o *Options) SetFS(fs vfs.FS) { o.fs = fs }
@@ -15,3 +19,6 @@ func Force(s *Store, tables bool) {
 
 // SetTableSize sets where tables to ingest are cut.
 func SetTableSize(s *Store, n int) { s.tableSize = n }
+
+// ForgetSpace has the store look at free space again with the next write.
+func ForgetSpace(s *Store) { s.spaceAt = time.Time{} }
