@@ -75,7 +75,7 @@ func (e *extreme) add(arg *batch.Vector, i int) {
 		if e.max {
 			c = -c
 		}
-		if c <= 0 {
+		if c < 0 { // of equal ones that differ (1 and 1.0) the last is the result, as in PostgreSQL
 			break
 		}
 		e.queue = e.queue[:n-1]

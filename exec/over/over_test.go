@@ -32,16 +32,20 @@ func seeded(t *testing.T) *rand.Rand {
 }
 
 func overFunc(name string, args int, typ types.Type) *plan.OverFunc {
-	f := &plan.OverFunc{Typ: typ}
+	return &plan.OverFunc{Typ: typ, Fn: lookup(name, args)[0]}
+}
+
+// lookup gives the functions of a name and number of arguments that can have OVER.
+func lookup(name string, args int) (fs []*fn.Func) {
 	for _, c := range fn.Lookup(name) {
 		if len(c.Args) == args && (c.Class == fn.Window || c.Class == fn.Aggregate) {
-			f.Fn = c
+			fs = append(fs, c)
 		}
 	}
-	if f.Fn == nil {
+	if len(fs) == 0 {
 		panic("no function " + name)
 	}
-	return f
+	return fs
 }
 
 // testCase is a window function and what it means: the value for row i of the ordered partition rows, where frame lists the rows of its frame.
