@@ -66,7 +66,7 @@ func (x *exprBinder) callExpr(n *ast.Call) plan.Expr {
 	case found && class == fn.Aggregate:
 		return x.aggregate(n)
 	case found && class == fn.Window:
-		failAt(n.At, sqlerr.WindowingError, "window function %s requires an OVER clause", n.Name)
+		failAt(n.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", n.Name)
 	case found && class == fn.Set:
 		return x.setCall(n)
 	}
@@ -101,8 +101,8 @@ func (x *exprBinder) onlyAggregate(n *ast.Call) {
 	what := ""
 	switch {
 	case n.Star:
-		if _, ok := classOf(n.Name); !ok {
-			failAt(n.At, sqlerr.UndefinedFunction, "function %s() does not exist", n.Name)
+		if len(fnWithArgs(n.Name, 0)) == 0 {
+			x.b.call(n.Name, nil, n.At)
 		}
 		failAt(n.At, sqlerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate function", n.Name, n.Name)
 	case n.Distinct:
@@ -130,7 +130,7 @@ func (x *exprBinder) bindList(args []ast.Expr) ([]plan.Expr, []ast.Pos) {
 	var pos []ast.Pos
 	for _, a := range args {
 		es = append(es, x.bind(a))
-		pos = append(pos, a.Position())
+		pos = append(pos, loc(a))
 	}
 	return es, pos
 }
@@ -287,9 +287,6 @@ func (x *exprBinder) aggCall(n *ast.Call) plan.Agg {
 	if len(args) == 0 && !n.Star && n.Name == "count" {
 		failAt(n.At, sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
 	}
-	if n.Star && len(fnWithArgs(n.Name, 0)) == 0 {
-		failAt(n.At, sqlerr.UndefinedFunction, "function %s() does not exist", n.Name)
-	}
 	c := x.b.call(n.Name, args, n.At, fn.Aggregate)
 	if c.Fn.OrderedSet {
 		failAt(n.At, sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", n.Name)
@@ -299,7 +296,7 @@ func (x *exprBinder) aggCall(n *ast.Call) plan.Agg {
 	if n.Distinct {
 		for i, k := range a.OrderBy {
 			if !containsExpr(a.Args, k.X) {
-				failAt(n.OrderBy[i].X.Position(), sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+				failAt(loc(n.OrderBy[i].X), sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 			}
 		}
 		if n.Star {
@@ -380,7 +377,7 @@ func (x *exprBinder) rawSortKeys(items []ast.OrderItem) []plan.SortKey {
 func (x *exprBinder) sortKeys(items []ast.OrderItem) []plan.SortKey {
 	keys := x.rawSortKeys(items)
 	for i := range keys {
-		keys[i].X = x.b.sortable(x.b.settle(keys[i].X), items[i].X.Position())
+		keys[i].X = x.b.sortable(x.b.settle(keys[i].X), loc(items[i].X))
 	}
 	return keys
 }
@@ -413,7 +410,7 @@ func orderKey(e plan.Expr, it ast.OrderItem) plan.SortKey {
 		k.Desc = true
 	default:
 		fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", it.Using).
-			WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families.").At(int(it.X.Position())))
+			WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families.").At(int(loc(it.X))))
 	}
 	k.NullsFirst = k.Desc
 	if it.NullsFirst != nil {

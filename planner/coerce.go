@@ -112,6 +112,9 @@ func (b *binder) literal(c *plan.Const, t types.Type, ctx fn.CastContext, pos as
 		return &plan.Const{Val: types.NullDatum, Typ: t}
 	}
 	text := string(c.Val.B)
+	if at, ok := b.literals[c]; ok {
+		pos = at
+	}
 	switch t.Kind {
 	case types.Unknown:
 		return c

@@ -283,7 +283,7 @@ func (b *binder) arbiter(r *catalog.Relation, a *ast.OnConflict) []int {
 				return u
 			}
 		}
-		failAt(a.At, sqlerr.UndefinedObject, "constraint %q for table %q does not exist", a.Constraint, r.Name)
+		failAt(-1, sqlerr.UndefinedObject, "constraint %q for table %q does not exist", a.Constraint, r.Name)
 	}
 	if a.Columns == nil {
 		return nil
@@ -292,7 +292,7 @@ func (b *binder) arbiter(r *catalog.Relation, a *ast.OnConflict) []int {
 	for _, name := range a.Columns {
 		i := r.ColumnIndex(name)
 		if i < 0 || r.Columns[i].Hidden {
-			failAt(a.At, sqlerr.UndefinedColumn, "column %q does not exist", name)
+			relationFrame(r, r.Name).noColumn(name, a.At)
 		}
 		cols = append(cols, i)
 	}
@@ -305,7 +305,7 @@ func (b *binder) arbiter(r *catalog.Relation, a *ast.OnConflict) []int {
 			return k
 		}
 	}
-	failAt(a.At, sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+	failAt(-1, sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (x *exprBinder) setList(r *catalog.Relation, items []ast.SetItem) []ColumnE
 		i := targetColumn(r, name, pos)
 		for _, o := range out {
 			if o.Col == i {
-				failAt(pos, sqlerr.SyntaxError, "multiple assignments to same column %q", name)
+				failAt(-1, sqlerr.SyntaxError, "multiple assignments to same column %q", name)
 			}
 		}
 		if _, isDefault := e.(*ast.Default); isDefault {
@@ -345,7 +345,7 @@ func (x *exprBinder) setList(r *catalog.Relation, items []ast.SetItem) []ColumnE
 			unsupported(it.At, "a multiple-column assignment from a subquery is not supported")
 		}
 		if len(row.Args) != len(it.Cols) {
-			failAt(it.At, sqlerr.SyntaxError, "number of columns does not match number of values")
+			failAt(it.X.Position(), sqlerr.SyntaxError, "number of columns does not match number of values")
 		}
 		for i, name := range it.Cols {
 			set(name, row.Args[i], it.At)

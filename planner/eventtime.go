@@ -119,20 +119,20 @@ func (x *exprBinder) windowSizes(w *eventWindow, args []ast.Expr, pos ast.Pos) {
 	at := pos
 	if len(args) > 1 {
 		w.slide = x.duration(args[1], "slide of a window")
-		at = args[1].Position()
+		at = loc(args[1])
 	}
 	if len(args) > 2 {
 		w.start = x.duration(args[2], "start of a window")
 	}
 	switch {
 	case w.size <= 0:
-		failAt(args[0].Position(), sqlerr.InvalidParameterValue, "the size of a window must be greater than zero")
+		failAt(loc(args[0]), sqlerr.InvalidParameterValue, "the size of a window must be greater than zero")
 	case w.slide <= 0:
 		failAt(at, sqlerr.InvalidParameterValue, "the slide of a window must be greater than zero")
 	case w.slide > w.size:
 		failAt(at, sqlerr.InvalidParameterValue, "the slide of a window must not be greater than its size")
 	case w.start >= w.slide || -w.start >= w.slide:
-		failAt(args[2].Position(), sqlerr.InvalidParameterValue, "the start of a window must be less than its slide, in either direction")
+		failAt(loc(args[2]), sqlerr.InvalidParameterValue, "the start of a window must be less than its slide, in either direction")
 	}
 }
 
@@ -140,13 +140,13 @@ func (x *exprBinder) windowSizes(w *eventWindow, args []ast.Expr, pos ast.Pos) {
 func (x *exprBinder) eventTime(a ast.Expr, what string) plan.Expr {
 	e := x.bind(a)
 	if isUnknown(e.Type()) {
-		e = x.b.cast(e, types.Of(types.Timestamp), fn.Implicit, a.Position())
+		e = x.b.cast(e, types.Of(types.Timestamp), fn.Implicit, loc(a))
 	}
 	if e.Type().Kind == types.Window {
-		e = x.b.call("window_time", []plan.Expr{e}, a.Position(), fn.Scalar)
+		e = x.b.call("window_time", []plan.Expr{e}, loc(a), fn.Scalar)
 	}
 	if !e.Type().Kind.IsTime() {
-		failAt(a.Position(), sqlerr.DatatypeMismatch, "the time of %s must be a timestamp, timestamptz or date, not %s", what, e.Type())
+		failAt(loc(a), sqlerr.DatatypeMismatch, "the time of %s must be a timestamp, timestamptz or date, not %s", what, e.Type())
 	}
 	return e
 }
@@ -156,17 +156,17 @@ func (x *exprBinder) duration(a ast.Expr, what string) int64 {
 	e := fold(x.bind(a))
 	c, ok := e.(*plan.Const)
 	if !ok || c.Val.Null {
-		failAt(a.Position(), sqlerr.InvalidParameterValue, "the %s must be a constant interval", what)
+		failAt(loc(a), sqlerr.InvalidParameterValue, "the %s must be a constant interval", what)
 	}
 	switch {
 	case c.Typ.Kind.IsInt():
 		return c.Val.I
 	case c.Typ.Kind.IsString():
-		return x.b.micros(string(c.Val.B), what, a.Position())
+		return x.b.micros(string(c.Val.B), what, loc(a))
 	case c.Typ.Kind == types.Interval:
-		return intervalMicros(c.Val, what, a.Position())
+		return intervalMicros(c.Val, what, loc(a))
 	}
-	failAt(a.Position(), sqlerr.DatatypeMismatch, "the %s must be an interval, not %s", what, c.Typ)
+	failAt(loc(a), sqlerr.DatatypeMismatch, "the %s must be an interval, not %s", what, c.Typ)
 	return 0
 }
 
@@ -209,7 +209,7 @@ func (x *exprBinder) sessionWindow(n *ast.Call) plan.Expr {
 	}
 	w := &eventWindow{session: true, time: x.eventTime(n.Args[0], "session_window"), pos: int(n.At)}
 	gap := x.bind(n.Args[1])
-	at := n.Args[1].Position()
+	at := loc(n.Args[1])
 	if c, ok := fold(gap).(*plan.Const); ok && !c.Val.Null && c.Typ.Kind.IsString() {
 		gap = &plan.Const{Val: x.b.parseInterval(string(c.Val.B), at), Typ: types.Of(types.Interval)}
 	}

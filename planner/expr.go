@@ -44,7 +44,7 @@ func (x *exprBinder) bind(e ast.Expr) plan.Expr {
 	case *ast.BoolOp:
 		return x.boolOp(n)
 	case *ast.Not:
-		return not(x.b.boolean(x.bind(n.X), "NOT", n.X.Position()))
+		return not(x.b.boolean(x.bind(n.X), "NOT", loc(n.X)))
 	case *ast.Like:
 		return x.like(n)
 	case *ast.Between:
@@ -91,7 +91,7 @@ func (x *exprBinder) value(e ast.Expr) plan.Expr { return x.b.settle(x.bind(e)) 
 
 // condition binds a boolean expression.
 func (x *exprBinder) condition(e ast.Expr) plan.Expr {
-	return x.b.boolean(x.bind(e), x.clause, e.Position())
+	return x.b.boolean(x.bind(e), x.clause, loc(e))
 }
 
 func (x *exprBinder) columnRef(n *ast.ColumnRef) plan.Expr {
@@ -110,7 +110,9 @@ func (x *exprBinder) columnRef(n *ast.ColumnRef) plan.Expr {
 func (x *exprBinder) constant(n *ast.Const) plan.Expr {
 	switch n.Kind {
 	case ast.StringConst:
-		return &plan.Const{Val: types.StringDatum(n.Text), Typ: types.Of(types.Unknown)}
+		c := &plan.Const{Val: types.StringDatum(n.Text), Typ: types.Of(types.Unknown)}
+		x.b.literals[c] = n.At
+		return c
 	case ast.NullConst:
 		return &plan.Const{Val: types.NullDatum, Typ: types.Of(types.Unknown)}
 	case ast.BoolConst:
@@ -278,7 +280,7 @@ func (x *exprBinder) boolOp(n *ast.BoolOp) plan.Expr {
 	}
 	args := make([]plan.Expr, len(n.Args))
 	for i, a := range n.Args {
-		args[i] = x.b.boolean(x.bind(a), word, a.Position())
+		args[i] = x.b.boolean(x.bind(a), word, loc(a))
 	}
 	if n.And {
 		return &plan.And{Args: args}
@@ -361,10 +363,10 @@ func (x *exprBinder) in(n *ast.In) plan.Expr {
 		return maybeNot(or(ors), n.Not)
 	}
 	es := []plan.Expr{x.bind(n.X)}
-	pos := []ast.Pos{n.X.Position()}
+	pos := []ast.Pos{loc(n.X)}
 	for _, item := range n.List {
 		es = append(es, x.bind(item))
-		pos = append(pos, item.Position())
+		pos = append(pos, loc(item))
 	}
 	ts := make([]types.Type, len(es))
 	for i, e := range es {
@@ -420,7 +422,7 @@ func maybeNot(e plan.Expr, neg bool) plan.Expr {
 
 func (x *exprBinder) isTest(n *ast.IsTest) plan.Expr {
 	if n.What != "null" {
-		e := x.b.boolean(x.bind(n.X), "IS "+strings.ToUpper(n.What), n.X.Position())
+		e := x.b.boolean(x.bind(n.X), "IS "+strings.ToUpper(n.What), loc(n.X))
 		return &plan.IsBool{X: e, What: n.What[0], Not: n.Not}
 	}
 	if r, ok := n.X.(*ast.Row); ok {
@@ -478,17 +480,17 @@ func (x *exprBinder) caseExpr(n *ast.Case) plan.Expr {
 	for _, w := range n.Whens {
 		var cond plan.Expr
 		if subject != nil {
-			cond = x.b.operator("=", subject, x.bind(w.Cond), w.Cond.Position())
+			cond = x.b.operator("=", subject, x.bind(w.Cond), loc(w.Cond))
 		} else {
-			cond = x.b.boolean(x.bind(w.Cond), "CASE/WHEN", w.Cond.Position())
+			cond = x.b.boolean(x.bind(w.Cond), "CASE/WHEN", loc(w.Cond))
 		}
 		out.Whens = append(out.Whens, plan.When{Cond: cond})
 		results = append(results, x.bind(w.Then))
-		pos = append(pos, w.Then.Position())
+		pos = append(pos, loc(w.Then))
 	}
 	if n.Else != nil {
 		results = append([]plan.Expr{x.bind(n.Else)}, results...)
-		pos = append([]ast.Pos{n.Else.Position()}, pos...)
+		pos = append([]ast.Pos{loc(n.Else)}, pos...)
 	} else {
 		results = append([]plan.Expr{&plan.Const{Val: types.NullDatum, Typ: types.Of(types.Unknown)}}, results...)
 		pos = append([]ast.Pos{n.At}, pos...)
@@ -573,11 +575,11 @@ func (x *exprBinder) arrayOf(n *ast.ArrayExpr, want *types.Type) plan.Expr {
 		} else {
 			e := x.bind(a)
 			if want != nil && isUnknown(e.Type()) {
-				e = x.b.cast(e, want.ElemType(), fn.Explicit, a.Position())
+				e = x.b.cast(e, want.ElemType(), fn.Explicit, loc(a))
 			}
 			es = append(es, e)
 		}
-		pos = append(pos, a.Position())
+		pos = append(pos, loc(a))
 	}
 	es, t := x.b.unify("ARRAY", es, pos)
 	out.Elems, out.Typ = es, types.ArrayOf(t)
@@ -594,13 +596,13 @@ func (x *exprBinder) subscript(n *ast.Subscript) plan.Expr {
 		return x.b.operator("->", a, x.bind(n.Lo), n.At)
 	}
 	if t.Kind != types.Array && t.Kind != types.Int2Vector {
-		failAt(n.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", t)
+		failAt(loc(n.X), sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", t)
 	}
 	index := func(e ast.Expr) plan.Expr {
 		if e == nil {
 			return &plan.Const{Val: types.NullDatum, Typ: int4Type}
 		}
-		return x.b.cast(x.bind(e), int4Type, fn.Assignment, e.Position())
+		return x.b.cast(x.bind(e), int4Type, fn.Assignment, loc(e))
 	}
 	if n.Slice {
 		return x.b.call("array_slice", []plan.Expr{a, index(n.Lo), index(n.Hi)}, n.At, fn.Scalar)

@@ -219,7 +219,7 @@ func (fb *fromBinder) named(node plan.Node, alias, schema string, names []string
 		s.cols = append(s.cols, v)
 	}
 	if len(names) > shown {
-		failAt(pos, sqlerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", alias, shown, len(names))
+		failAt(-1, sqlerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", alias, shown, len(names))
 	}
 	sc := &scope{sources: []*source{s}}
 	for _, v := range s.cols {
@@ -233,10 +233,13 @@ func (fb *fromBinder) named(node plan.Node, alias, schema string, names []string
 func (fb *fromBinder) subquery(t *ast.SubqueryRef, left *fromPart) *fromPart {
 	parent := fb.parent
 	var lat *frame
-	if t.Lateral {
-		if lat = fb.lateralFrame(left); lat != nil {
-			parent = lat
-		}
+	switch {
+	case left == nil:
+	case t.Lateral:
+		lat = fb.lateralFrame(left)
+		parent = lat
+	default:
+		parent = &frame{scope: &scope{}, parent: fb.parent, unreachable: left.scope.sources}
 	}
 	node := fb.watermarked(fb.b.query(t.Query, parent, fb.ctes).result(fb.b), t.Watermark)
 	p := fb.named(node, t.Alias, "", t.Columns, nil, t.At)
@@ -339,12 +342,12 @@ func (fb *fromBinder) using(kind plan.JoinKind, l, r *fromPart, names []string, 
 		a, b := usingColumn(l.scope, name, "left", pos), usingColumn(rs, name, "right", pos)
 		eq := fb.b.operator("=", a, b, pos)
 		conds = append(conds, eq)
-		v := visible{name: name, expr: a}
+		es, t := fb.b.unify("JOIN/USING", []plan.Expr{a, b}, []ast.Pos{pos, pos})
+		v := visible{name: name, expr: es[0]}
 		switch kind {
 		case plan.Right:
-			v.expr = b
+			v.expr = es[1]
 		case plan.Full:
-			es, t := fb.b.unify("JOIN/USING", []plan.Expr{a, b}, []ast.Pos{pos, pos})
 			v.expr = &plan.Coalesce{Args: es, Typ: t}
 		}
 		merged = append(merged, v)
@@ -370,12 +373,12 @@ func usingColumn(s *scope, name, side string, pos ast.Pos) plan.Expr {
 			continue
 		}
 		if found != nil && !equal(found, v.expr) {
-			failAt(pos, sqlerr.AmbiguousColumn, "common column name %q appears more than once in %s table", name, side)
+			failAt(-1, sqlerr.AmbiguousColumn, "common column name %q appears more than once in %s table", name, side)
 		}
 		found = v.expr
 	}
 	if found == nil {
-		failAt(pos, sqlerr.UndefinedColumn, "column %q specified in USING clause does not exist in %s table", name, side)
+		failAt(-1, sqlerr.UndefinedColumn, "column %q specified in USING clause does not exist in %s table", name, side)
 	}
 	return found
 }

@@ -153,7 +153,7 @@ func (blk *block) groupExpr(g *grouping, e ast.Expr) []int {
 	}
 	x := blk.binder("GROUP BY")
 	x.windows = true
-	k := blk.b.groupable(blk.b.settle(blk.groupValue(x, e)), e.Position())
+	k := blk.b.groupable(blk.b.settle(blk.groupValue(x, e)), loc(e))
 	if i := findExpr(g.keys, k); i >= 0 {
 		return []int{i}
 	}
@@ -385,8 +385,8 @@ func (r *regroup) top(e plan.Expr) plan.Expr {
 		if r.groupingAt != nil {
 			return r.groupingAt(x)
 		}
-		for _, a := range x.args {
-			r.checkGrouping(a, x)
+		for k := range x.args {
+			r.checkGrouping(k, x)
 		}
 		return &plan.Const{Val: types.IntDatum(0), Typ: int4Type}
 	case *plan.Col:
@@ -400,10 +400,10 @@ func (r *regroup) top(e plan.Expr) plan.Expr {
 	return mapChildren(e, r.top)
 }
 
-func (r *regroup) checkGrouping(a plan.Expr, x *groupingRef) int {
-	i := findExpr(r.keys, a)
+func (r *regroup) checkGrouping(k int, x *groupingRef) int {
+	i := findExpr(r.keys, x.args[k])
 	if i < 0 {
-		failAt(ast.Pos(x.pos), sqlerr.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
+		failAt(x.at[k], sqlerr.GroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
 	}
 	return i
 }
@@ -413,9 +413,9 @@ func (r *regroup) outer(o *outerRef, s *subquery) plan.Expr {
 	c := &plan.Col{Index: o.idx, Typ: o.typ, Name: o.name}
 	i := findExpr(r.keys, c)
 	if i < 0 {
-		failAt(ast.Pos(s.pos), sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.blk.fullName(o.idx, o.name))
+		failAt(o.pos, sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.blk.fullName(o.idx, o.name))
 	}
-	return &outerRef{frame: o.frame, idx: r.base + i, typ: o.typ, name: o.name}
+	return &outerRef{frame: o.frame, idx: r.base + i, typ: o.typ, name: o.name, pos: o.pos}
 }
 
 func nameOf(e plan.Expr) string {
@@ -476,8 +476,8 @@ func (blk *block) groupingSets(g *grouping, on *onClause) {
 			at = len(marks)
 			marks = append(marks, x)
 		}
-		for _, a := range x.args {
-			out.checkGrouping(a, x)
+		for k := range x.args {
+			out.checkGrouping(k, x)
 		}
 		return &plan.Col{Index: len(g.keys) + len(blk.aggs) + at, Typ: int4Type, Name: "grouping"}
 	}
@@ -514,9 +514,9 @@ func setOutput(a *plan.Aggregate, g *grouping, set []int, marks []*groupingRef, 
 	}
 	for _, m := range marks {
 		bits := int64(0)
-		for _, arg := range m.args {
+		for k := range m.args {
 			bits <<= 1
-			if _, ok := at[r.checkGrouping(arg, m)]; !ok {
+			if _, ok := at[r.checkGrouping(k, m)]; !ok {
 				bits |= 1
 			}
 		}
@@ -533,6 +533,6 @@ func (x *exprBinder) grouping(n *ast.Call) plan.Expr {
 	if len(n.Args) > 31 {
 		failAt(n.At, sqlerr.TooManyArguments, "GROUPING must have fewer than 32 arguments")
 	}
-	args, _ := x.bindList(n.Args)
-	return &groupingRef{args: args, pos: int(n.At)}
+	args, pos := x.bindList(n.Args)
+	return &groupingRef{args: args, at: pos}
 }

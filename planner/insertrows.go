@@ -23,7 +23,7 @@ func (b *binder) insertRows(p *InsertPlan, s *ast.Insert, cols []int) {
 	}
 	at := ast.Pos(-1)
 	if k > len(cols) {
-		at = s.Rows[0][len(cols)].Position()
+		at = loc(s.Rows[0][len(cols)])
 	} else if k < len(cols) && s.Columns != nil && k < len(s.ColumnPos) {
 		at = s.ColumnPos[k]
 	}
@@ -49,7 +49,7 @@ func rowPos(row []ast.Expr) ast.Pos {
 	if len(row) == 0 {
 		return -1
 	}
-	return row[0].Position()
+	return loc(row[0])
 }
 
 // defaults gives the defaults of all columns, and notes as Fill those of unnamed columns that are not constants.
@@ -77,7 +77,7 @@ func (x *exprBinder) cell(p *InsertPlan, e ast.Expr, c int) plan.Expr {
 		return x.b.defaultOf(p.Rel, c)
 	}
 	col := p.Rel.Columns[c]
-	return fold(x.assign(x.bind(e), col.Type, col.Name, "expression", e.Position()))
+	return fold(x.assign(x.bind(e), col.Type, col.Name, "expression", loc(e)))
 }
 
 // constantRows fills a batch; ok is false when a cell is not a constant.

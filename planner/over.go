@@ -66,7 +66,7 @@ func (x *exprBinder) overCall(n *ast.Call, class fn.Class, found bool) plan.Expr
 	for _, p := range spec.PartitionBy {
 		y := in
 		y.clause = "PARTITION BY"
-		o.part = append(o.part, x.b.groupable(y.value(p), p.Position()))
+		o.part = append(o.part, x.b.groupable(y.value(p), loc(p)))
 	}
 	o.sort = in.sortKeys(spec.OrderBy)
 	o.fn.Frame = in.frame(spec, o.sort)
@@ -144,7 +144,7 @@ func (x *exprBinder) frameBound(b ast.Bound, mode string, sort []plan.SortKey) p
 	if b.Offset == nil {
 		return out
 	}
-	pos := b.Offset.Position()
+	pos := loc(b.Offset)
 	t := int8Type
 	if mode == "range" {
 		switch key := sort[0].X.Type(); key.Kind {

@@ -48,6 +48,9 @@ func (b *binder) paramTypes() []types.Type {
 		switch {
 		case i < len(b.params):
 			if b.params[i].typ.Kind == types.Unknown {
+				if len(b.params[i].uses) == 0 {
+					fail(sqlerr.New(sqlerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1))
+				}
 				b.setParam(i+1, types.Of(types.Text))
 			}
 			out[i] = b.params[i].typ

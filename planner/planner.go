@@ -102,10 +102,12 @@ type binder struct {
 	// attached are the subqueries that are already part of a plan, regrouped those whose references are already those to
 	// the output of a grouping.
 	attached, regrouped map[plan.Node]bool
+	// literals are the positions of untyped literals, for the error when one can't be read as its type.
+	literals map[*plan.Const]ast.Pos
 }
 
 func newBinder(o Options) *binder {
-	return &binder{o: o, attached: map[plan.Node]bool{}, regrouped: map[plan.Node]bool{}}
+	return &binder{o: o, attached: map[plan.Node]bool{}, regrouped: map[plan.Node]bool{}, literals: map[*plan.Const]ast.Pos{}}
 }
 
 // maxDepth bounds the nesting of queries and expressions, so that no text can exhaust the stack.

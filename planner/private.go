@@ -3,6 +3,7 @@ package planner
 import (
 	"bytes"
 
+	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -15,6 +16,7 @@ type (
 		idx   int
 		typ   types.Type
 		name  string
+		pos   ast.Pos
 	}
 	// aggRef is an aggregate call of the block that is being bound.
 	aggRef struct {
@@ -24,7 +26,7 @@ type (
 	// groupingRef is GROUPING(exprs): a bit for each argument that the current grouping set leaves out.
 	groupingRef struct {
 		args []plan.Expr
-		pos  int
+		at   []ast.Pos // of each argument
 	}
 	// overRef is a window function call of the block.
 	overRef struct {

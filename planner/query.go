@@ -241,7 +241,7 @@ func (b *binder) values(v *ast.Values, parent *frame, ctes *cteScope) *bound {
 	n := &plan.Values{}
 	for _, row := range v.Rows {
 		if len(row) != k {
-			failAt(v.At, sqlerr.SyntaxError, "VALUES lists must all be the same length")
+			failAt(rowPos(row), sqlerr.SyntaxError, "VALUES lists must all be the same length")
 		}
 		es, _ := x.bindList(row)
 		n.Rows = append(n.Rows, es)
@@ -252,7 +252,7 @@ func (b *binder) values(v *ast.Values, parent *frame, ctes *cteScope) *bound {
 		pos := make([]ast.Pos, len(n.Rows))
 		unknown := true
 		for i := range n.Rows {
-			col[i], pos[i] = n.Rows[i][c], v.Rows[i][c].Position()
+			col[i], pos[i] = n.Rows[i][c], loc(v.Rows[i][c])
 			unknown = unknown && isUnknown(col[i].Type())
 		}
 		t := types.Of(types.Unknown)
@@ -335,16 +335,16 @@ func (b *binder) outputOrder(r *bound, items []ast.OrderItem, parent *frame, cte
 					}
 				}
 				if i < 0 {
-					failAt(it.X.Position(), sqlerr.UndefinedColumn, "column %q does not exist", c.Parts[0])
+					failAt(loc(it.X), sqlerr.UndefinedColumn, "column %q does not exist", c.Parts[0])
 				}
 			}
 		}
 		if i < 0 {
 			fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 				WithDetail("Only result column names can be used, not expressions or functions.").
-				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.").At(int(it.X.Position())))
+				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.").At(int(loc(it.X))))
 		}
-		keys = append(keys, orderKey(b.sortable(colOf(r.node, i), it.X.Position()), it))
+		keys = append(keys, orderKey(b.sortable(colOf(r.node, i), loc(it.X)), it))
 	}
 	return keys
 }

@@ -71,13 +71,15 @@ type frame struct {
 	window func(name string) plan.Expr
 	// block is set for the frame of a block; a lateral frame has none.
 	block *block
+	// unreachable are FROM items to the left that LATERAL would let the query see.
+	unreachable []*source
 }
 
 // outward turns an expression over the columns of f into one for a subquery beneath it.
-func (f *frame) outward(e plan.Expr) plan.Expr {
+func (f *frame) outward(e plan.Expr, pos ast.Pos) plan.Expr {
 	return rewrite(e, func(x plan.Expr) plan.Expr {
 		if c, ok := x.(*plan.Col); ok {
-			return &outerRef{frame: f, idx: c.Index, typ: c.Typ, name: c.Name}
+			return &outerRef{frame: f, idx: c.Index, typ: c.Typ, name: c.Name, pos: pos}
 		}
 		return x
 	})
@@ -127,7 +129,7 @@ func (f *frame) column(parts []string, pos ast.Pos) plan.Expr {
 		if e := f.plain(parts[0], pos); e != nil {
 			return e
 		}
-		if e := f.wholeRow("", parts[0]); e != nil {
+		if e := f.wholeRow("", parts[0], pos); e != nil {
 			return e
 		}
 		f.noColumn(parts[0], pos)
@@ -167,18 +169,18 @@ func (f *frame) plain(name string, pos ast.Pos) plan.Expr {
 			e = g.window(name)
 		}
 		if e != nil {
-			return f.from(g, e)
+			return f.from(g, e, pos)
 		}
 	}
 	return nil
 }
 
 // from gives an expression over frame g as f sees it.
-func (f *frame) from(g *frame, e plan.Expr) plan.Expr {
+func (f *frame) from(g *frame, e plan.Expr, pos ast.Pos) plan.Expr {
 	if g == f {
 		return e
 	}
-	return g.outward(e)
+	return g.outward(e, pos)
 }
 
 // qualified resolves table.column; nil when there is no such table.
@@ -190,11 +192,11 @@ func (f *frame) qualified(schema, table, col string, pos ast.Pos) plan.Expr {
 		}
 		for _, v := range s.cols {
 			if v.name == col {
-				return f.from(g, v.expr)
+				return f.from(g, v.expr, pos)
 			}
 		}
 		if e := g.find(table, pos); e != nil && e.Type().Kind == types.Window {
-			return f.from(g, field(e, col, pos))
+			return f.from(g, field(e, col, pos), pos)
 		}
 		fail(f.hint(sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", table, col).At(int(pos)), table, col))
 	}
@@ -202,14 +204,14 @@ func (f *frame) qualified(schema, table, col string, pos ast.Pos) plan.Expr {
 }
 
 // wholeRow gives a row of all columns of a table, for a name that is a table's.
-func (f *frame) wholeRow(schema, table string) plan.Expr {
+func (f *frame) wholeRow(schema, table string, pos ast.Pos) plan.Expr {
 	for g := f; g != nil; g = g.parent {
 		s := g.findSource(schema, table)
 		if s == nil {
 			continue
 		}
 		if s.isFunc && len(s.cols) == 1 {
-			return f.from(g, s.cols[0].expr)
+			return f.from(g, s.cols[0].expr, pos)
 		}
 		row := &plan.RowCtor{}
 		for _, v := range s.cols {
@@ -217,7 +219,7 @@ func (f *frame) wholeRow(schema, table string) plan.Expr {
 				row.Args = append(row.Args, v.expr)
 			}
 		}
-		return f.from(g, row)
+		return f.from(g, row, pos)
 	}
 	return nil
 }
@@ -246,37 +248,58 @@ func (f *frame) noColumn(name string, pos ast.Pos) {
 }
 
 func (f *frame) noTable(name string, pos ast.Pos) {
+	for g := f; g != nil; g = g.parent {
+		for _, s := range g.scope.sources {
+			if s.rel != nil && s.rel.Name == name && s.alias != name {
+				fail(sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", name).
+					WithHint("Perhaps you meant to reference the table alias %q.", s.alias).At(int(pos)))
+			}
+		}
+		for _, s := range g.unreachable {
+			if s.alias == name {
+				fail(sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", name).
+					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", name).At(int(pos)))
+			}
+		}
+	}
 	fail(sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", name).At(int(pos)))
 }
 
-// hint adds PostgreSQL's hint about a similar column, if there is exactly one nearest within its limits.
+// maxFuzzyDistance is how far a name in a hint may be from the one that was written, as in PostgreSQL.
+const maxFuzzyDistance = 3
+
+// hint adds PostgreSQL's hint about similar columns: the nearest one, or two that are equally near.
 func (f *frame) hint(err *sqlerr.Error, table, col string) *sqlerr.Error {
-	best, second := 4, 4
-	var bestTable, bestCol string
+	limit := maxFuzzyDistance + 1
+	var names []string
 	for g := f; g != nil; g = g.parent {
 		for _, s := range g.scope.sources {
 			if table != "" && s.alias != table {
 				continue
 			}
 			for _, v := range s.cols {
-				if v.hidden {
-					continue
-				}
 				d := distance(col, v.name)
-				if d > len(col)/2 || d > 3 {
+				if v.hidden || d > len(col)/2 || d > limit || d > maxFuzzyDistance {
 					continue
 				}
+				name := `"` + s.alias + "." + v.name + `"`
 				switch {
-				case d < best:
-					best, second, bestTable, bestCol = d, best, s.alias, v.name
-				case d < second:
-					second = d
+				case d < limit:
+					limit, names = d, []string{name}
+				case len(names) < 2:
+					names = append(names, name)
+				default:
+					// Too many at this distance: only nearer ones count from here on.
+					limit, names = d-1, nil
 				}
 			}
 		}
 	}
-	if best <= 3 && second > best {
-		err.WithHint("Perhaps you meant to reference the column \"%s.%s\".", bestTable, bestCol)
+	switch len(names) {
+	case 1:
+		err.WithHint("Perhaps you meant to reference the column %s.", names[0])
+	case 2:
+		err.WithHint("Perhaps you meant to reference the column %s or the column %s.", names[0], names[1])
 	}
 	return err
 }

@@ -102,7 +102,7 @@ func (blk *block) selectItems() {
 func (blk *block) addItem(e plan.Expr, name string, x ast.Expr) {
 	pos := ast.Pos(-1)
 	if x != nil {
-		pos = x.Position()
+		pos = loc(x)
 	}
 	blk.items = append(blk.items, e)
 	blk.names = append(blk.names, name)
@@ -131,7 +131,7 @@ func (blk *block) star(c *ast.ColumnRef) {
 		if s := g.findSource(schema, table); s != nil {
 			for _, v := range s.cols {
 				if !v.hidden {
-					blk.addItem(blk.f.from(g, v.expr), v.name, nil)
+					blk.addItem(blk.f.from(g, v.expr, c.At), v.name, nil)
 				}
 			}
 			return
@@ -183,8 +183,8 @@ func (blk *block) distinctOn() *onClause {
 	x.aggs, x.overs, x.windows = true, true, true
 	on := &onClause{}
 	for _, e := range blk.sel.DistinctOn {
-		on.exprs = append(on.exprs, blk.b.groupable(blk.outputExpr(x, e, "SELECT DISTINCT ON"), e.Position()))
-		on.pos = append(on.pos, e.Position())
+		on.exprs = append(on.exprs, blk.b.groupable(blk.outputExpr(x, e, "SELECT DISTINCT ON"), loc(e)))
+		on.pos = append(on.pos, loc(e))
 	}
 	return on
 }
@@ -223,22 +223,21 @@ func (blk *block) settleItem(i int) plan.Expr {
 func (blk *block) bindOrder(items []ast.OrderItem, on *onClause) {
 	x := blk.binder("ORDER BY")
 	x.aggs, x.overs, x.windows, x.sets = true, true, true, true
-	for n, it := range items {
-		e := blk.b.sortable(blk.outputExpr(x, it.X, "ORDER BY"), it.X.Position())
+	matched := 0 // leading items that are DISTINCT ON expressions
+	for _, it := range items {
+		e := blk.b.sortable(blk.outputExpr(x, it.X, "ORDER BY"), loc(it.X))
 		i := findExpr(blk.items, e)
 		if i < 0 {
 			if blk.sel.Distinct && on == nil {
-				failAt(it.X.Position(), sqlerr.InvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+				failAt(loc(it.X), sqlerr.InvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 			}
 			i = len(blk.items) + blk.hide(e)
 		}
-		if on != nil && n < len(on.exprs) && !containsExpr(on.exprs, e) {
+		if on != nil && !containsExpr(on.exprs, e) && matched < len(on.exprs) {
 			failAt(on.pos[0], sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}
+		matched++
 		blk.sort = append(blk.sort, orderKey(&plan.Col{Index: i}, it))
-	}
-	if on != nil && len(items) > 0 && len(items) < len(on.exprs) {
-		failAt(on.pos[0], sqlerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 	}
 }
 
@@ -344,52 +343,64 @@ func columnName(e ast.Expr) string {
 	return "?column?"
 }
 
+// impliedName is the name that an expression has by itself, "" for none.
 func impliedName(e ast.Expr) string {
+	n, _ := figureName(e)
+	return n
+}
+
+// figureName is PostgreSQL's FigureColname: a name, and whether it is a strong one, which a cast around it keeps.
+func figureName(e ast.Expr) (name string, strong bool) {
 	switch x := e.(type) {
 	case *ast.ColumnRef:
-		return x.Parts[len(x.Parts)-1]
+		return x.Parts[len(x.Parts)-1], true
 	case *ast.Field:
-		return x.Name
+		return x.Name, true
 	case *ast.Call:
-		return x.Name
+		return x.Name, true
 	case *ast.Cast:
-		if n := impliedName(x.X); n != "" {
-			return n
+		if n, strong := figureName(x.X); strong {
+			return n, true
 		}
-		return x.Type.Name
+		return x.Type.Name, false
 	case *ast.Subscript:
-		return impliedName(x.X)
+		return figureName(x.X)
 	case *ast.Collate:
-		return impliedName(x.X)
+		return figureName(x.X)
 	case *ast.Case:
 		if x.Else != nil {
-			if n := impliedName(x.Else); n != "" {
-				return n
+			if n, strong := figureName(x.Else); strong {
+				return n, true
 			}
 		}
-		return "case"
+		return "case", false
 	case *ast.Subquery:
-		if s, ok := x.Query.Body.(*ast.Select); ok && len(s.Items) > 0 {
-			if s.Items[0].Alias != "" {
-				return s.Items[0].Alias
-			}
-			return columnName(s.Items[0].X)
-		}
-		if _, ok := x.Query.Body.(*ast.Values); ok {
-			return "column1"
-		}
+		return queryName(x.Query), true
 	case *ast.Exists:
-		return "exists"
+		return "exists", true
 	case *ast.ArrayExpr, *ast.ArrayQuery:
-		return "array"
+		return "array", true
 	case *ast.Row:
-		return "row"
+		return "row", true
 	case *ast.IntervalLit:
-		return "interval"
-	case *ast.Const:
-		if x.Kind == ast.BoolConst {
-			return "bool"
+		return "interval", false
+	}
+	return "", false
+}
+
+// queryName is the name of the first output column of a subquery.
+func queryName(q *ast.Query) string {
+	switch s := q.Body.(type) {
+	case *ast.Select:
+		if len(s.Items) == 0 {
+			return ""
 		}
+		if s.Items[0].Alias != "" {
+			return s.Items[0].Alias
+		}
+		return columnName(s.Items[0].X)
+	case *ast.Values:
+		return "column1"
 	}
 	return ""
 }

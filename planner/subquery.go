@@ -299,9 +299,10 @@ func (b *binder) attachCount(n plan.Node, f *frame, root plan.Node) (plan.Node, 
 // hits counts the rows for which the comparison is true (for ALL: not false is what fails, so it counts the false ones),
 // all the rows, known those for which it is not NULL.
 func (b *binder) attachQuantified(n plan.Node, f *frame, s *subquery) (plan.Node, plan.Expr) {
+	pos := ast.Pos(s.pos)
 	outer := make([]plan.Expr, len(s.x))
 	for i, e := range s.x {
-		outer[i] = f.outward(e)
+		outer[i] = f.outward(e, pos)
 	}
 	root := clone(s.root)
 	rows := firstCols(s.root, width(s.root))

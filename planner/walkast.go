@@ -74,3 +74,15 @@ func astChildren(e ast.Expr) []ast.Expr {
 	}
 	return nil
 }
+
+// loc is the position of an expression's leftmost part, where PostgreSQL points in most errors about one.
+func loc(e ast.Expr) ast.Pos {
+	at := e.Position()
+	walkAST(e, func(x ast.Expr) bool {
+		if p := x.Position(); p >= 0 && p < at {
+			at = p
+		}
+		return true
+	})
+	return at
+}
