@@ -17,7 +17,7 @@ import (
 
 // benchTumbling measures count + sum + max over a tumbling window in append mode, epochs of 32 batches, the
 // watermark moving with them and windows of perKey rows a key.
-func benchTumbling(b *testing.B, keys, perKey int, text bool) {
+func benchTumbling(b *testing.B, keys, perKey int, text bool, mode catalog.OutputMode) {
 	keyType := tInt8
 	if text {
 		keyType = tText
@@ -27,7 +27,7 @@ func benchTumbling(b *testing.B, keys, perKey int, text bool) {
 	w := &plan.Window{Input: s, Time: col(s, 0), Size: size, Slide: size}
 	w.P.Columns = append(append([]plan.Column(nil), s.P.Columns...), plan.Column{Name: "window", Type: tWindow})
 	w.P.AppendOnly = true
-	n := aggregate(w, catalog.Append, 0, []plan.Expr{col(w, 3), col(w, 1)}, call("count"), call("sum", col(w, 2)), call("max", col(w, 2)))
+	n := aggregate(w, mode, 0, []plan.Expr{col(w, 3), col(w, 1)}, call("count"), call("sum", col(w, 2)), call("max", col(w, 2)))
 	env := &kernel.Env{}
 	win, err := window.New(w, plan.Types(s), env)
 	if err != nil {
@@ -81,7 +81,68 @@ func benchTumbling(b *testing.B, keys, perKey int, text bool) {
 	b.ReportMetric(float64(rows)/float64(b.N), "rows/op")
 }
 
-func BenchmarkTumbling1kIntKeys(b *testing.B)      { benchTumbling(b, 1000, 20, false) }
-func BenchmarkTumbling100kIntKeys(b *testing.B)    { benchTumbling(b, 100_000, 20, false) }
-func BenchmarkTumbling1MIntKeys(b *testing.B)      { benchTumbling(b, 1_000_000, 3, false) }
-func BenchmarkTumbling100kStringKeys(b *testing.B) { benchTumbling(b, 100_000, 20, true) }
+func BenchmarkTumbling1kIntKeys(b *testing.B) { benchTumbling(b, 1000, 20, false, catalog.Append) }
+func BenchmarkTumbling100kIntKeys(b *testing.B) {
+	benchTumbling(b, 100_000, 20, false, catalog.Append)
+}
+func BenchmarkTumbling1MIntKeys(b *testing.B) {
+	benchTumbling(b, 1_000_000, 3, false, catalog.Append)
+}
+func BenchmarkTumbling100kStringKeys(b *testing.B) {
+	benchTumbling(b, 100_000, 20, true, catalog.Append)
+}
+func BenchmarkTumbling1kIntKeysUpdate(b *testing.B) {
+	benchTumbling(b, 1000, 20, false, catalog.Update)
+}
+func BenchmarkTumbling100kIntKeysUpdate(b *testing.B) {
+	benchTumbling(b, 100_000, 20, false, catalog.Update)
+}
+
+// BenchmarkSessions measures count + sum over sessions of 1k keys, about 10 rows each, rows in order but for a little.
+func BenchmarkSessions(b *testing.B) {
+	s := newSource(true, tText, tTime, tSpan, tInt8)
+	n := &plan.Aggregate{Input: s, Keys: []plan.Expr{col(s, 0)}, EventKey: -1, Mode: catalog.Append, Aggs: countAndSum(s),
+		Session: &plan.Session{Time: col(s, 1), Gap: col(s, 2), TimeWatermarked: true}}
+	n.P.Columns = []plan.Column{{Type: tWindow}}
+	op, err := NewAggregate(n, plan.Types(s), table.NewTransient(), 0, &kernel.Env{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const keys, epochRows = 1000, 32 * batch.Target
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := batch.New(plan.Types(s), batch.Target)
+	ep := &dataflow.Epoch{Sink: &sink{}, Before: dataflow.NoWatermark}
+	rows := 0
+	emit := func(x *batch.Batch) error { rows += x.N; return nil }
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += epochRows {
+		ep.N++
+		ep.After = dataflow.Watermark(done)
+		for k := 0; k < 32; k++ {
+			x.Reset()
+			for j := 0; j < batch.Target; j++ {
+				x.Cols[0].AppendString(names[rnd.IntN(keys)])
+				x.Cols[1].AppendInt(int64(done+k*batch.Target+j) - rnd.Int64N(500))
+				x.Cols[2].AppendPair(2500, 0)
+				x.Cols[3].AppendInt(1)
+				x.EndRow(1)
+			}
+			if err := op.Push(ep, 0, x, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := op.EndEpoch(ep, emit); err != nil {
+			b.Fatal(err)
+		}
+		ep.Before = ep.After
+	}
+	b.ReportMetric(float64(rows)/float64(b.N), "rows/op")
+}
+
+var names = func() (out []string) {
+	for i := 0; i < 1000; i++ {
+		out = append(out, fmt.Sprintf("client-%04d", i))
+	}
+	return out
+}()

@@ -109,3 +109,38 @@ func sameRow(a *batch.Batch, i int32, b *batch.Batch, j int32) bool {
 	}
 	return true
 }
+
+// pick appends to v, which is empty, value p>>1 of a for every even p and of b for every odd one.
+func pick(v, a, b *batch.Vector, picks []int32) {
+	layout := v.Type.Layout()
+	if a.Valid != nil || b.Valid != nil || layout == types.LayoutBytes {
+		for _, p := range picks {
+			if p&1 == 0 {
+				v.AppendFrom(a, int(p>>1))
+			} else {
+				v.AppendFrom(b, int(p>>1))
+			}
+		}
+		return
+	}
+	v.Resize(len(picks))
+	switch layout {
+	case types.LayoutF64:
+		pickWords(v.F64, a.F64, b.F64, picks)
+	case types.LayoutPair:
+		pickWords(v.J64, a.J64, b.J64, picks)
+		fallthrough
+	default:
+		pickWords(v.I64, a.I64, b.I64, picks)
+	}
+}
+
+func pickWords[T int64 | float64](v, a, b []T, picks []int32) {
+	for i, p := range picks {
+		if p&1 == 0 {
+			v[i] = a[p>>1]
+		} else {
+			v[i] = b[p>>1]
+		}
+	}
+}

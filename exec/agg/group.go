@@ -111,7 +111,8 @@ type epochState struct {
 
 	// scratch
 	iota, sel, kept, late []int32
-	first                 []int32
+	first, picks          []int32
+	weights               []int64
 	slots                 []int32
 	dead                  map[int32]bool
 	sorter                sorter

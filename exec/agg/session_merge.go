@@ -36,6 +36,7 @@ type mergedSessions struct {
 	pending []int32 // rows of the batch that are not accumulated yet
 	slots   []int32 // their entries
 	key     []byte
+	lo, hi  []byte
 	hits    []hit
 }
 
@@ -116,9 +117,11 @@ func (m *mergedSessions) remember(c *cachedSession, key []byte, slot int32) {
 	c.slot, c.epoch = slot, m.stamp
 	c.start, c.end = *m.word(slot, m.wStart), *m.word(slot, m.wEnd)
 	c.next = 1<<63 - 1
-	lo := appendTime(append([]byte(nil), key...), c.start+1)
-	m.starts.Scan(lo, table.PrefixEnd(key), func(k, _ []byte) bool {
-		c.next = readTime(k[len(k)-8:])
+	m.lo = appendTime(append(m.lo[:0], key...), c.start+1)
+	m.starts.Scan(m.lo, nil, func(k, _ []byte) bool {
+		if bytes.HasPrefix(k, key) {
+			c.next = readTime(k[len(k)-8:])
+		}
 		return false
 	})
 }
@@ -170,9 +173,9 @@ func (m *mergedSessions) place(key []byte, t, e int64, b *batch.Batch, r int) in
 func (m *mergedSessions) find(key []byte, t, e int64) {
 	m.hits = m.hits[:0]
 	n := len(key)
-	lo := append([]byte(nil), key...)
-	hi := appendTime(append([]byte(nil), key...), e+1)
-	m.starts.ScanDesc(lo, hi, func(k, v []byte) bool {
+	m.lo = append(m.lo[:0], key...)
+	m.hi = appendTime(append(m.hi[:0], key...), e+1)
+	m.starts.ScanDesc(m.lo, m.hi, func(k, v []byte) bool {
 		h := hit{start: readTime(k[n:]), id: readTime(v)}
 		h.slot = m.entry(key, h.id)
 		if *m.word(h.slot, m.wEnd) < t {
@@ -191,7 +194,8 @@ func (m *mergedSessions) entry(key []byte, id int64) int32 {
 
 func (m *mergedSessions) putStart(key []byte, start, id int64) {
 	m.key = appendTime(append(m.key[:0], key...), start)
-	m.starts.Put(m.key, appendTime(nil, id))
+	m.lo = appendTime(m.lo[:0], id)
+	m.starts.Put(m.key, m.lo)
 }
 
 func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
@@ -211,8 +215,10 @@ func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
 	return s
 }
 
+// endKey is a key in ends, valid until the next call.
 func (m *mergedSessions) endKey(e int64, key []byte, id int64) []byte {
-	return appendTime(append(appendTime(nil, e), key...), id)
+	m.hi = appendTime(append(appendTime(m.hi[:0], e), key...), id)
+	return m.hi
 }
 
 // absorb merges a session into entry dst and removes it.
