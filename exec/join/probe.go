@@ -150,7 +150,25 @@ func (o *join) testPairs(ep *dataflow.Epoch) ([]int32, error) {
 		sel = []int32{}
 	}
 	p.sel = sel
-	return rowenc.Bury(ep, p.b, sel, failed)
+	if len(failed) == 0 {
+		return sel, nil
+	}
+	return rowenc.Bury(pairEpoch(ep), p.b, sel, failed)
+}
+
+// pairEpoch is ep with one port that describes pairs, so that a pair's dead letter is the same whichever row came last.
+func pairEpoch(ep *dataflow.Epoch) *dataflow.Epoch {
+	e := *ep
+	e.Port, e.Inputs = 0, nil
+	if len(ep.Inputs) == 2 {
+		l, r := ep.Inputs[0], ep.Inputs[1]
+		both := dataflow.PortInfo{Columns: append(append([]string(nil), l.Columns...), r.Columns...), Streams: l.Streams}
+		if r.Streams != l.Streams {
+			both.Streams += ", " + r.Streams
+		}
+		e.Inputs = []dataflow.PortInfo{both}
+	}
+	return &e
 }
 
 // countTouched adds to the match counts of the other side's rows and lets those come out that gained their first match or lost their last.
