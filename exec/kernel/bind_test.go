@@ -63,15 +63,12 @@ func (b *binder) to(e plan.Expr, t types.Type, ctx fn.CastContext) plan.Expr {
 			return &plan.Const{Val: c.Val, Typ: t}
 		}
 		if !e.Type().Same(t) { // relabel
-			return &plan.Call{Fn: identity, Args: []plan.Expr{e}, Typ: t}
+			return &plan.Coalesce{Args: []plan.Expr{e}, Typ: t}
 		}
 		return e
 	}
 	return &plan.Call{Fn: f, Args: []plan.Expr{e}, Typ: t}
 }
-
-// identity relabels a value as a type of the same form.
-var identity = &fn.Func{Name: "cast", Class: fn.Cast, Args: []types.Type{types.Of(types.Any)}, Strict: true}
 
 func (b *binder) call(name string, args ...plan.Expr) plan.Expr {
 	ts := typesOf(args)

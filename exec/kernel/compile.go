@@ -44,6 +44,9 @@ func compile(e plan.Expr, in []types.Type) (node, error) {
 	case *plan.Case:
 		return newCase(kids, x.Typ), nil
 	case *plan.Coalesce:
+		if len(kids) == 1 { // a value under another type
+			return kids[0], nil
+		}
 		return &coalesceNode{args: kids, merger: newMerger(x.Typ)}, nil
 	case *plan.InList:
 		return newInList(kids[0], x), nil

@@ -131,7 +131,9 @@ func appendText(f *frame, dst []byte, from types.Type, d types.Datum) ([]byte, e
 			return append(dst, '-'), nil
 		}
 		r, err := f.session(from.InternalName()+"out", []types.Datum{d})
-		return append(dst, r.B...), err
+		if err != nil || !r.Null {
+			return append(dst, r.B...), err
+		}
 	case types.Regtype:
 		if t, ok := types.FromOID(uint32(d.I)); ok {
 			return append(dst, t.String()...), nil

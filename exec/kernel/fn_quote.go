@@ -52,12 +52,17 @@ var quoteImpls = map[string]impl{
 		}
 		return f.appendQuoted(dst, f.argTypes[0], a[0])
 	}},
-	"format(text)":              {text: formatText},
-	"format(text,any)":          {text: formatText},
-	"encode(bytea,text)":        {text: encode},
-	"decode(text,text)":         {text: decode},
-	"convert_from(bytea,name)":  {text: convert},
-	"convert_to(text,name)":     {text: convert},
+	"format(text)":             {text: formatText},
+	"format(text,any)":         {text: formatText},
+	"encode(bytea,text)":       {text: encode},
+	"decode(text,text)":        {text: decode},
+	"convert_from(bytea,name)": {text: convert},
+	"convert_to(text,name)":    {text: convert},
+	"length(bytea,name)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
+		b, err := convert(f, f.scratch[:0], a)
+		f.scratch = b
+		return types.IntDatum(int64(utf8.RuneCount(b))), err
+	}},
 	"get_byte(bytea,int4)":      {row: getByte},
 	"set_byte(bytea,int4,int4)": {text: setByte},
 }
@@ -240,6 +245,7 @@ func (f *frame) appendFormatted(dst []byte, spec formatSpec, t types.Type, d typ
 	case d.Null:
 	default:
 		b = types.Append(b, t, d, f.env)
+		f.scratch = b
 		n := len(b)
 		switch spec.verb {
 		case 'I':

@@ -31,6 +31,9 @@ func timePlus(at int, tz, date, minus bool) impl {
 		if !tz {
 			loc = nil
 		}
+		if d.con && d.v.J64[0] == 0 && !date && !t.con && addPlain(out[:n], t.v.I64, d.v.I64[0], minus, sel) {
+			return
+		}
 		v.eachRow(sel, n, func(i int) {
 			ts := t.v.I64[i&t.mask()]
 			j := i & d.mask()
@@ -66,6 +69,32 @@ func timePlus(at int, tz, date, minus bool) impl {
 			out[i] = r
 		})
 	}}
+}
+
+// addPlain adds a constant number of microseconds to timestamps; false if some of them are so near to the ends of
+// the range that sums must be checked.
+func addPlain(out, ts []int64, us int64, minus bool, sel []int32) bool {
+	if us > 1<<60 || us < -1<<60 {
+		return false
+	}
+	if minus {
+		us = -us
+	}
+	far := false
+	if sel == nil {
+		for i := range out {
+			x := ts[i]
+			far = far || uint64(x-minPlainTime+1<<60) > 1<<62 || x+us <= minPlainTime
+			out[i] = x + us
+		}
+		return !far
+	}
+	for _, i := range sel {
+		x := ts[i]
+		far = far || uint64(x-minPlainTime+1<<60) > 1<<62 || x+us <= minPlainTime
+		out[i] = x + us
+	}
+	return !far
 }
 
 // minPlainTime is a timestamp above PostgreSQL's lowest, 4714 BC; sums above it need no check of the range.

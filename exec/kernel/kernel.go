@@ -36,6 +36,7 @@ type Kernel struct {
 	typ  types.Type
 	ctx  ctx
 	wide *batch.Vector // a constant result, spread over the rows
+	head batch.Vector  // a result under the expression's own type, where it is a relabelled column
 }
 
 // Compile builds the kernel of e over columns of the types in. Errors: 0A000 for a function that is not
@@ -108,13 +109,18 @@ func (k *Kernel) begin(env *Env, b *batch.Batch) *ctx {
 
 // spread turns a constant result into b.N values.
 func (k *Kernel) spread(o operand, n int) *batch.Vector {
-	if !o.con {
+	if !o.con && o.v.Type == k.typ {
 		return o.v
 	}
-	if k.wide == nil {
-		k.wide = batch.NewVector(o.v.Type, n)
+	if !o.con {
+		k.head = *o.v
+		k.head.Type = k.typ
+		return &k.head
 	}
-	k.wide.Reset(o.v.Type)
+	if k.wide == nil {
+		k.wide = batch.NewVector(k.typ, n)
+	}
+	k.wide.Reset(k.typ)
 	d := o.v.Datum(0)
 	for i := 0; i < n; i++ {
 		k.wide.AppendDatum(d)

@@ -27,11 +27,18 @@ func init() {
 // lookup finds the implementation of f for arguments of those types and a result of type typ. Error: 0A000.
 func lookup(f *fn.Func, args []types.Type, typ types.Type) (impl, error) {
 	if f.Class == fn.Cast {
+		if !typ.Same(f.Result) { // the call was relabelled, which must not change what it does
+			typ = f.Result
+		}
 		return castImpl(args[0], typ, f.Name == "cast"), nil
 	}
 	if f.Class == fn.Operator && len(f.Args) == 2 {
 		if op, ok := cmpOps[f.Name]; ok {
-			return compareVec(comparisonOf(op, args[0], args[1])), nil
+			l, r := f.Args[0], f.Args[1]
+			if l.Kind == types.AnyArray {
+				l, r = args[0], args[1]
+			}
+			return compareVec(comparisonOf(op, l, r)), nil
 		}
 	}
 	if f.Session {

@@ -92,7 +92,7 @@ func (f *Func) consistent(params, args []types.Type) (elem types.Type, ok bool) 
 			}
 		}
 	}
-	if elem.Kind == types.Array && (f.nonArray || hasArray(params)) {
+	if elem.Kind == types.Array && (f.nonArray || hasArray(params) || f.Result.Kind == types.AnyArray) {
 		return elem, false
 	}
 	return elem, true

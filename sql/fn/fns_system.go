@@ -70,8 +70,6 @@ pg_partition_root(regclass) regclass stable session
 row_security_active(oid) bool stable session
 row_security_active(text) bool stable session
 pg_jit_available() bool volatile
-pg_timezone_names() record stable session set cols=name:text,abbrev:text,utc_offset:interval,is_dst:bool
-pg_show_all_settings() record stable session set cols=name:text,setting:text,unit:text,category:text,short_desc:text
 `
 
 // privilegeFuncs ask about privileges; all of them are answered by the session.

@@ -5,6 +5,7 @@ const textFuncs = `
 length(text) int4
 length(bpchar) int4
 length(bytea) int4
+length(bytea,name) int4 stable
 char_length(bpchar) int4
 char_length(text) int4
 octet_length(bytea) int4
