@@ -53,7 +53,12 @@ func (g *group) finish() {
 		g.touched = nil
 	}
 	g.touched = g.touched[:0]
-	g.old, g.oldBad = nil, nil
+	if g.old != nil && g.old.N > 1<<20 {
+		g.old = nil
+	} else if g.old != nil {
+		g.old.Reset()
+	}
+	g.oldBad = nil
 	g.ord, g.running = 0, false
 }
 
