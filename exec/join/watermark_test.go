@@ -214,3 +214,52 @@ func TestOutputWatermark(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowKey is V39 and V40 of the reference: outer joins on a window and a value, delay 10 s.
+func TestWindowKey(t *testing.T) {
+	ts := []types.Type{types.WindowOf(types.Timestamp), i8}
+	in := dataflow.InputTypes{ts, ts}
+	row := func(port int, values ...int) (cs []optest.Change) {
+		for _, v := range values {
+			start := int64(v/10*10) * second
+			cs = append(cs, optest.Change{Port: port, Row: optest.Row{types.PairDatum(start, start+10*second), v}, W: 1})
+		}
+		return cs
+	}
+	const w0, w20 = "0..10000000", "20000000..30000000"
+	both := func(w string, v int) string { return fmt.Sprintf("%s|%d|%s|%d", w, v, w, v) }
+	for _, kind := range []plan.JoinKind{plan.Left, plan.Full} {
+		keys := []plan.Expr{optest.Col(ts, 0), optest.Col(ts, 1)}
+		n := &plan.Join{Kind: kind, LeftKeys: keys, RightKeys: keys, NullSafe: []bool{false, false}, KeyTime: 0, LeftTime: 0, RightTime: 0,
+			Mode: catalog.Append, Left: optest.Input(ts, true), Right: optest.Input(ts, true)}
+		r := optest.New(t, mustNew(t, n, in), in, nil)
+		want := optest.ZSet{}
+		for i, s := range []struct {
+			cs          []optest.Change
+			after       dataflow.Watermark
+			out         []string
+			total, late int64
+		}{
+			{append(row(0, 1, 2, 3, 4, 5), row(1, 3, 4, 5, 6, 7)...), -5 * second, []string{both(w0, 3), both(w0, 4), both(w0, 5)}, 10, 0},
+			{append(row(0, 21), row(1, 22)...), 11 * second, []string{w0 + "|1|NULL|NULL", w0 + "|2|NULL|NULL"}, 2, 0},
+			{row(0, 22), 12 * second, []string{both(w20, 22)}, 3, 0},
+			{row(0, 1), 12 * second, nil, 3, 1},
+			{row(1, 5), 12 * second, nil, 3, 2},
+		} {
+			if err := r.Epoch(s.cs, s.after, 0); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range s.out {
+				want.Add(o, 1)
+			}
+			if i == 1 && kind == plan.Full {
+				want.Add("NULL|NULL|"+w0+"|6", 1)
+				want.Add("NULL|NULL|"+w0+"|7", 1)
+			}
+			optest.Equal(t, fmt.Sprint(kind, " step ", i), r.Total, want)
+			if st := r.Op.(dataflow.Stateful).Stats(); st.RowsTotal != s.total || st.RowsDroppedLate != s.late {
+				t.Fatalf("%v step %d: %+v", kind, i, st)
+			}
+		}
+	}
+}
