@@ -9,6 +9,9 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
+// ExprText shows a bound expression over columns in, as EXPLAIN does.
+func ExprText(e plan.Expr, in []plan.Column) string { return exprText(e, in) }
+
 // exprText shows a bound expression over columns in.
 func exprText(e plan.Expr, in []plan.Column) string {
 	sub := func(x plan.Expr) string {

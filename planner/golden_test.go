@@ -10,7 +10,6 @@ import (
 	"github.com/tidemarkdb/tidemark/parser"
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner"
-	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -133,6 +132,8 @@ func TestGolden(t *testing.T) {
 					return out + errorText(err, d.Input)
 				}
 				return out
+			case "legal":
+				return legality(db, d.Input)
 			case "lines":
 				// One statement a line, each with its own outcome.
 				var sb strings.Builder
@@ -154,4 +155,24 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-var _ plan.Node = (*plan.Scan)(nil)
+// legality tries each query as a view in every output mode.
+func legality(db *testDB, queries string) string {
+	var sb strings.Builder
+	for _, q := range strings.Split(queries, "\n") {
+		fmt.Fprintf(&sb, "> %s\n", q)
+		for _, mode := range []string{"append", "update", "complete"} {
+			probe := &testDB{cat: db.cat}
+			_, err := probe.exec("CREATE MATERIALIZED VIEW probe WITH (output_mode = '"+mode+"') AS "+q, false)
+			if err == nil {
+				fmt.Fprintf(&sb, "%s: yes\n", mode)
+				continue
+			}
+			e := sqlerr.From(err)
+			fmt.Fprintf(&sb, "%s: %s %s\n", mode, e.Code, e.Message)
+			if e.Hint != "" {
+				fmt.Fprintf(&sb, "  HINT: %s\n", e.Hint)
+			}
+		}
+	}
+	return sb.String()
+}

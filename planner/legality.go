@@ -9,22 +9,25 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
-// derive fills the properties of a finished plan. For a maintained view it then refuses what its output mode can never
-// answer, and collects the notices about state that nothing bounds.
+// derive fills the properties of a finished plan, and for a maintained view collects the notices about state that nothing
+// bounds.
 func (b *binder) derive(q *plan.Query) {
 	newDeriver(b).derive(q.Root)
-	if !b.view() {
-		return
+	if b.view() {
+		q.Notices = stateNotices(q.Root)
 	}
-	checkVolatile(q.Root)
+}
+
+// checkView refuses what a maintained view, or its output mode, can never answer. Properties must have been derived.
+func (b *binder) checkView(root plan.Node) {
+	checkVolatile(root)
 	switch b.o.View.Mode {
 	case catalog.Complete:
-		checkComplete(q.Root)
+		checkComplete(root)
 	case catalog.Append:
-		checkAppend(q.Root)
+		checkAppend(root)
 	}
-	checkWithin(q.Root)
-	q.Notices = stateNotices(q.Root)
+	checkWithin(root)
 }
 
 // checkVolatile refuses functions whose value is not a function of the recorded epochs.
@@ -84,6 +87,9 @@ func checkWithin(root plan.Node) {
 
 // checkAppend refuses a plan of which some row can never be known to be final.
 func checkAppend(root plan.Node) {
+	if _, ok := root.(*plan.AppendFinal); ok {
+		return // it is there to make the rows beneath it final
+	}
 	for _, in := range root.Inputs() {
 		checkAppend(in)
 	}

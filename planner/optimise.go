@@ -13,8 +13,10 @@ func (b *binder) optimise(root plan.Node) plan.Node {
 	b.extractKeys(root)
 	if b.view() {
 		root = b.holdBack(root)
-		// Pruning keeps the columns that carry a watermark where operators go by them.
+		// Before columns are pruned: operators go by columns that carry a watermark, whether or not anything else reads
+		// them, and messages can name them.
 		newDeriver(b).derive(root)
+		b.checkView(root)
 	}
 	root = pruneRoot(root)
 	root = mergeProjects(root, true)

@@ -236,7 +236,7 @@ func (d *deriver) aggregate(x *plan.Aggregate) {
 			x.P.WatermarkCols = []int{0}
 		}
 	}
-	distinct := len(x.Aggs) == 0
+	distinct := len(x.Aggs) == 0 && x.Session == nil
 	x.P.AppendOnly = !d.view || d.mode == catalog.Append && (timed || distinct) || distinct && in.Props().AppendOnly
 	x.P.State = d.aggregateState(x, timed)
 }

@@ -190,11 +190,12 @@ func pruneAggregate(x *plan.Aggregate, need []bool) (plan.Node, []int) {
 	for i := 0; i < first; i++ {
 		keep[i] = true
 	}
-	some := first > 0
+	some := len(x.Aggs) == 0
 	for i := first; i < len(keep); i++ {
 		some = some || keep[i]
 	}
-	if !some && len(x.Aggs) > 0 {
+	if !some {
+		// Without aggregates it would be a DISTINCT, which shows a group at once and not when it is final.
 		keep[first] = true
 	}
 	var aggs []plan.Agg
@@ -204,10 +205,6 @@ func pruneAggregate(x *plan.Aggregate, need []bool) (plan.Node, []int) {
 		}
 	}
 	m, cols := keepCols(x.P.Columns, keep)
-	if len(aggs) == 0 && len(x.Aggs) > 0 && first > 0 {
-		// It stays a grouping: DISTINCT of its keys.
-		aggs = nil
-	}
 	x.Aggs, x.P.Columns = aggs, cols
 	in := make([]bool, width(x.Input))
 	markExprs(x, in)
