@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
-	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -140,16 +139,18 @@ type harness struct {
 	wm   dataflow.Watermark
 	size int // rows of a batch
 	view map[string]int64
+
+	plan  *plan.Aggregate
+	disk  disk
+	space *table.Space
+	late  int64 // rows dropped as late before the last start
 }
 
 func newHarness(t testing.TB, n *plan.Aggregate) *harness {
 	t.Helper()
-	in := plan.Types(n.Input)
-	op, err := NewAggregate(n, in, table.NewTransient(), 0, &kernel.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &harness{t: t, op: op, in: in, wm: dataflow.NoWatermark, size: 3}
+	h := &harness{t: t, plan: n, in: plan.Types(n.Input), wm: dataflow.NoWatermark, size: 3, disk: disk{}}
+	h.start()
+	return h
 }
 
 // aggregate makes a plan node; the types of its columns are filled.

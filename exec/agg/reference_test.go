@@ -418,8 +418,11 @@ func runReference(t *testing.T, seed uint64, r *rand.Rand, h *harness, ref *refe
 				strings.Join(got, "\n\t"), strings.Join(exp, "\n\t"))
 		}
 		st := h.stats()
-		if int(st.RowsTotal) != len(ref.groups) || int(st.RowsDroppedLate) != ref.late {
+		if int(st.RowsTotal) != len(ref.groups) || int(h.late+st.RowsDroppedLate) != ref.late {
 			t.Fatalf("seed %d, epoch %d: %d groups and %d late rows, want %d and %d", seed, e, st.RowsTotal, st.RowsDroppedLate, len(ref.groups), ref.late)
+		}
+		if r.IntN(3) == 0 {
+			h.checkpoint(r)
 		}
 	}
 }

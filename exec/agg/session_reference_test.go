@@ -198,11 +198,14 @@ func runSessions(t *testing.T, seed uint64, r *rand.Rand, h *harness, ref *sessi
 		for k := range ref.rows {
 			open += len(ref.sessions(k))
 		}
-		if st := h.stats(); int(st.RowsTotal) != open || int(st.RowsDroppedLate) != ref.late {
+		if st := h.stats(); int(st.RowsTotal) != open || int(h.late+st.RowsDroppedLate) != ref.late {
 			t.Fatalf("seed %d, epoch %d: %d sessions and %d late rows, want %d and %d", seed, e, st.RowsTotal, st.RowsDroppedLate, open, ref.late)
 		}
 		if final {
 			return
+		}
+		if r.IntN(3) == 0 {
+			h.checkpoint(r)
 		}
 	}
 }
