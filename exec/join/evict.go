@@ -101,18 +101,18 @@ func (o *join) evictKeys(until int64, out dataflow.Emit) error {
 func (o *join) evictTimes(s *side, until int64, out dataflow.Emit) error {
 	hi := rowenc.AfterTime(nil, until)
 	var err error
-	s.times.Scan(nil, hi, func(timeKey, _ []byte) bool {
+	show := o.hold && o.shows(s)
+	s.times.Scan(nil, hi, func(timeKey, weight []byte) bool {
 		key := timeKey[rowenc.TimeLen:]
-		val, ok := s.rows.Get(key)
-		if !ok {
-			return true
-		}
-		if o.hold && o.shows(s) {
-			if err = o.showUnmatched(s, key, val, out); err != nil {
-				return false
+		if show {
+			if val, ok := s.rows.Get(key); ok {
+				if err = o.showUnmatched(s, key, val, out); err != nil {
+					return false
+				}
 			}
 		}
-		o.removed(s, o.readEntry(s, val).w)
+		w, _ := rowenc.Varint(weight)
+		o.removed(s, w)
 		s.rows.Delete(key)
 		return true
 	})

@@ -19,7 +19,7 @@ import (
 // Where the condition gives a span, the row's time follows, in 8 bytes.
 //
 //	rows    k, row -> length of k (uvarint), weight, number of matches (varints; the last only if tracked and not keyed)
-//	times   event time in 8 bytes, key in rows -> nothing     (if a range bounds the side)
+//	times   event time in 8 bytes, key in rows -> weight (varint)  (if a range bounds the side)
 //	counts  k -> number of rows (varint)                        (if the other side is tracked and matches are counted by key)
 type side struct {
 	port  int
@@ -80,7 +80,8 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 			return errNoTime
 		}
 		s.times = sp.Ordered(table.Decl{Operator: opID, Name: name + "-timeToKey",
-			Key: append([]table.Column{{Name: "time", Type: bigint}}, append(keyCols, rowenc.Columns("c", in[i])...)...)})
+			Key:   append([]table.Column{{Name: "time", Type: bigint}}, append(keyCols, rowenc.Columns("c", in[i])...)...),
+			Value: []table.Column{{Name: "weight", Type: bigint}}})
 	}
 	return nil
 }
@@ -279,14 +280,16 @@ func (o *join) store(s *side, b *batch.Batch, j, i int, joinKey []byte, matches 
 	} else if have {
 		s.rows.Delete(key)
 	}
-	if s.times != nil && have != (e.w != 0) {
-		t, _ := rowenc.EventTime(b.Cols[s.timeCol], i)
-		o.scratch = append(rowenc.AppendTime(o.scratch[:0], t), key...)
-		if have {
-			s.times.Delete(o.scratch)
-		} else {
-			s.times.Put(o.scratch, nil)
-		}
+	if s.times == nil {
+		return
+	}
+	t, _ := rowenc.EventTime(b.Cols[s.timeCol], i)
+	o.scratch = append(rowenc.AppendTime(o.scratch[:0], t), key...)
+	if e.w == 0 {
+		s.times.Delete(o.scratch)
+	} else {
+		var buf [binary.MaxVarintLen64]byte
+		s.times.Put(o.scratch, binary.AppendVarint(buf[:0], e.w))
 	}
 }
 
