@@ -86,6 +86,11 @@ func typesOf(es []plan.Expr) []types.Type {
 
 // compileCall finds the implementation of f for those arguments.
 func compileCall(f *fn.Func, args []node, argTypes []types.Type, typ types.Type) (node, error) {
+	if f.Class == fn.Operator && len(args) == 2 {
+		if n := newLike(f.Name, args, argTypes[0]); n != nil {
+			return n, nil
+		}
+	}
 	im, err := lookup(f, argTypes, typ)
 	if err != nil {
 		return nil, err

@@ -240,6 +240,13 @@ func arrayFill(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 	}
 	lens := types.DecodeArray(int4, a[1].B)
 	var lows types.ArrayValue
+	for _, d := range a[1:] {
+		for _, e := range types.DecodeArray(int4, d.B).Elems() {
+			if e.Null {
+				return dst, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
+			}
+		}
+	}
 	if len(a) == 3 {
 		if lows = types.DecodeArray(int4, a[2].B); lows.N != lens.N {
 			return dst, errSubscript("wrong number of array subscripts")
@@ -254,14 +261,7 @@ func arrayFill(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 		l := lens.Next()
 		d := types.Dim{Len: int(l.I), Lower: 1}
 		if len(a) == 3 {
-			low := lows.Next()
-			if low.Null {
-				return dst, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
-			}
-			d.Lower = int(low.I)
-		}
-		if l.Null {
-			return dst, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
+			d.Lower = int(lows.Next().I)
 		}
 		if d.Len < 0 || total*d.Len > 1<<24 {
 			return dst, sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", 1<<24)

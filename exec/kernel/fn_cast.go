@@ -96,6 +96,8 @@ func appendCastPlain(f *frame, dst []byte, from, to types.Type, explicit bool, d
 		return castArray(f, dst, from, to, explicit, d)
 	case from.NoMod() == to.NoMod():
 		return append(dst, d.B...), nil
+	case to.Kind == types.Name && from.Kind == types.Bool: // no cast function, so as output has it
+		return types.Append(dst, from, d, f.env), nil
 	case to.Kind.IsString():
 		return appendText(f, dst, from, d)
 	case from.Kind.IsString():
@@ -205,6 +207,9 @@ func fixedCast(f *frame, from, to types.Type, d types.Datum) (types.Datum, error
 		return numericTo(to, num(d))
 	case types.Date, types.Time, types.Timestamp, types.TimestampTZ, types.Interval:
 		return timeTo(f, from, to, d)
+	}
+	if from.Kind == types.OID && to.Kind == types.Int4 { // the same four bytes
+		return types.IntDatum(int64(int32(d.I))), nil
 	}
 	if g, ok := intRanges[to.Kind]; ok {
 		if d.I < g.lo || d.I > g.hi {

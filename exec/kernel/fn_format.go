@@ -98,7 +98,7 @@ func toNumber(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 	}
 	f.scratch = num
 	if digits == 0 {
-		return dst, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type numeric: \"%s\"", strings.Repeat(" ", min(1, len(a[0].B))))
+		return dst, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type numeric: \" \"")
 	}
 	n, err := types.NumParse(string(num))
 	if err == nil && nf.shift > 0 {

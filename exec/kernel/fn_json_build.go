@@ -76,12 +76,28 @@ func toJSON(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 	return types.AppendJSONValueEnv(dst, f.argTypes[0], a[0], f.env), nil
 }
 
-// toJSONLines is the form with a second argument that asks for line feeds, which would stand between the elements.
+// toJSONLines is the form with a second argument, which asks for a line feed between the outermost elements.
 func toJSONLines(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
-	if a[1].I != 0 {
-		return dst, sqlerr.Unsupported("line feeds in the json of arrays and rows are not supported")
+	if a[1].I == 0 {
+		return toJSON(f, dst, a)
 	}
-	return toJSON(f, dst, a)
+	f.scratch = types.AppendJSONValueEnv(f.scratch[:0], f.argTypes[0], a[0], f.env)
+	open, end := byte('['), byte(']')
+	if types.JSONTypeOf(f.scratch) == types.JSONObject {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	first := true
+	for it := types.IterJSON(f.scratch); it.Next(); first = false {
+		if !first {
+			dst = append(dst, ",\n "...)
+		}
+		if it.Key != nil {
+			dst = append(append(dst, it.Key...), ':')
+		}
+		dst = append(dst, it.Value...)
+	}
+	return append(dst, end), nil
 }
 
 // jsonObject makes an object of strings from one array of pairs or two arrays.
@@ -93,7 +109,7 @@ func jsonObject(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 	switch {
 	case len(a) == 2:
 		vals = types.DecodeArray(text, a[1].B)
-		if keys.NDim > 1 || vals.NDim > 1 {
+		if keys.NDim > 1 || keys.NDim != vals.NDim {
 			return dst, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
 		}
 		if keys.N != vals.N {

@@ -3,7 +3,6 @@ package kernel
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"strconv"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -13,8 +12,14 @@ import (
 // Version is what version() gives: PostgreSQL's form, since tools take it apart.
 const Version = "PostgreSQL 15.0 (Tidemark)"
 
-// utf8Encoding is the number of UTF8, the only encoding, in pg_encoding_to_char.
-const utf8Encoding = 6
+// encodings are PostgreSQL's encodings in the order of their numbers. Only UTF8 is supported; the names are known
+// for pg_encoding_to_char.
+var encodings = strings.Fields(`
+SQL_ASCII EUC_JP EUC_CN EUC_KR EUC_TW EUC_JIS_2004 UTF8 MULE_INTERNAL LATIN1 LATIN2 LATIN3 LATIN4
+LATIN5 LATIN6 LATIN7 LATIN8 LATIN9 LATIN10 WIN1256 WIN1258 WIN866 WIN874 KOI8R WIN1251 WIN1252
+ISO_8859_5 ISO_8859_6 ISO_8859_7 ISO_8859_8 WIN1250 WIN1253 WIN1254 WIN1255 WIN1257 KOI8U SJIS BIG5
+GBK UHC GB18030 JOHAB SHIFT_JIS_2004
+`)
 
 func constText(s string) impl {
 	return impl{text: func(f *frame, dst []byte, a []types.Datum) ([]byte, error) { return append(dst, s...), nil }}
@@ -33,15 +38,17 @@ var systemImpls = map[string]impl{
 	"pg_client_encoding()":         constText("UTF8"),
 	"getdatabaseencoding()":        constText("UTF8"),
 	"pg_encoding_to_char(int4)": {text: func(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
-		if a[0].I == utf8Encoding {
-			dst = append(dst, "UTF8"...)
+		if a[0].I >= 0 && a[0].I < int64(len(encodings)) {
+			dst = append(dst, encodings[a[0].I]...)
 		}
 		return dst, nil
 	}},
 	"pg_char_to_encoding(name)": intOf(func(a []types.Datum) int {
-		switch strings.ToLower(string(a[0].B)) {
-		case "utf8", "utf-8", "unicode":
-			return utf8Encoding
+		name := strings.NewReplacer("-", "", "_", "").Replace(string(a[0].B))
+		for i, e := range encodings {
+			if strings.EqualFold(name, strings.ReplaceAll(e, "_", "")) {
+				return i
+			}
 		}
 		return -1
 	}),
@@ -72,51 +79,37 @@ func randomUUID(f *frame, a []types.Datum) (types.Datum, error) {
 
 var sizeUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
 
-// sizePretty shows a size with the largest unit that leaves less than 10240 (20480 half units, rounded).
 func sizePretty(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
-	size, unit := a[0].I, 0
-	abs := func(x int64) int64 {
-		if x < 0 {
-			return -x
-		}
-		return x
-	}
-	rounded := false
-	for ; unit < len(sizeUnits)-1; unit++ {
-		limit := int64(10 * 1024)
-		if rounded {
-			limit = 20*1024 - 1
-		}
-		if abs(size) < limit {
-			break
-		}
-		// From bytes on, one bit is kept back for rounding.
-		shift := uint(10)
-		if !rounded {
-			shift = 9
-		}
-		size /= 1 << shift
-		rounded = true
-	}
-	if rounded {
-		if size >= 0 {
-			size = (size + 1) / 2
-		} else {
-			size = (size - 1) / 2
-		}
-	}
-	dst = strconv.AppendInt(dst, size, 10)
-	return append(append(dst, ' '), sizeUnits[unit]...), nil
+	return appendSize(dst, types.FromInt64(a[0].I))
 }
 
 func sizePrettyNumeric(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
-	n := num(a[0])
-	if i, err := n.ToInt64(); err == nil && (i >= 10240 || i <= -10240) {
-		return sizePretty(f, dst, []types.Datum{types.IntDatum(i)})
-	} else if err == nil {
-		return append(n.AppendText(dst), " bytes"...), nil
+	return appendSize(dst, num(a[0]))
+}
+
+// appendSize shows a size in the largest unit that leaves at least 10 of the next smaller one's thousands. From
+// kB on, one bit is kept back for rounding.
+func appendSize(dst []byte, n types.Num) ([]byte, error) {
+	limit, half := types.FromInt64(10*1024), types.FromInt64(20*1024-1)
+	unit := 0
+	for ; unit < len(sizeUnits)-1 && n.Abs().Cmp(limit) >= 0; unit++ {
+		shift := types.FromInt64(1024)
+		if unit == 0 {
+			shift = types.FromInt64(512)
+		}
+		var err error
+		if n, err = n.QuoTrunc(shift); err != nil {
+			return dst, err
+		}
+		limit = half
 	}
-	return dst, sqlerr.New(sqlerr.NumericValueOutOfRange, "bigint out of range")
+	if unit > 0 && !n.IsNaN() && !n.IsInf() {
+		var err error
+		if n, err = n.Add(types.FromInt64(int64(n.Sign()))).QuoTrunc(types.FromInt64(2)); err != nil {
+			return dst, err
+		}
+	}
+	return append(append(n.AppendText(dst), ' '), sizeUnits[unit]...), nil
 }
 
 func sizeBytes(f *frame, a []types.Datum) (types.Datum, error) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+	"math"
 	"unicode"
 	"unicode/utf8"
 
@@ -242,6 +243,9 @@ func overlay(dst []byte, a []types.Datum, length func([]byte) int, end func([]by
 	}
 	if start <= 0 {
 		return dst, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+	}
+	if start+n > math.MaxInt32 {
+		return dst, intRanges[types.Int4].err()
 	}
 	dst = append(append(dst, s[:end(s, int(start)-1)]...), with...)
 	return append(dst, s[end(s, int(max(start+n-1, 0))):]...), nil

@@ -246,14 +246,23 @@ var timeImpls = map[string]impl{
 	}},
 
 	"date_trunc(text,timestamp)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
+		if !types.IsFiniteTime(a[1].I) {
+			return a[1], nil
+		}
 		ts, err := types.DateTrunc(f.fieldName(a[0].B), a[1].I, nil)
 		return types.IntDatum(ts), err
 	}},
 	"date_trunc(text,timestamptz)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
+		if !types.IsFiniteTime(a[1].I) {
+			return a[1], nil
+		}
 		ts, err := types.DateTrunc(f.fieldName(a[0].B), a[1].I, zoneOrUTC(f.env.Location))
 		return types.IntDatum(ts), err
 	}},
 	"date_trunc(text,timestamptz,text)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
+		if !types.IsFiniteTime(a[1].I) {
+			return a[1], nil
+		}
 		loc, err := f.zoneOf(a[2].B)
 		if err != nil {
 			return types.Datum{}, err
@@ -321,30 +330,10 @@ var timeImpls = map[string]impl{
 		return types.IntDatum(types.TimestampToDate(types.ToLocal(a[0].I, loc))), nil
 	}),
 
-	"timezone(text,timestamptz)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
-		loc, err := f.zoneOf(a[0].B)
-		return types.IntDatum(types.ToLocal(a[1].I, loc)), err
-	}},
-	"timezone(text,timestamp)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
-		loc, err := f.zoneOf(a[0].B)
-		if err != nil {
-			return types.Datum{}, err
-		}
-		ts, err := types.FromLocal(a[1].I, loc)
-		return types.IntDatum(ts), err
-	}},
-	"timezone(interval,timestamptz)": plain(func(a []types.Datum) (types.Datum, error) {
-		off, err := zoneInterval(a[0])
-		return types.IntDatum(types.ToLocal(a[1].I, time.FixedZone("", int(off)))), err
-	}),
-	"timezone(interval,timestamp)": plain(func(a []types.Datum) (types.Datum, error) {
-		off, err := zoneInterval(a[0])
-		if err != nil {
-			return types.Datum{}, err
-		}
-		ts, err := types.FromLocal(a[1].I, time.FixedZone("", int(off)))
-		return types.IntDatum(ts), err
-	}),
+	"timezone(text,timestamptz)":     {row: atZone(false, false)},
+	"timezone(text,timestamp)":       {row: atZone(false, true)},
+	"timezone(interval,timestamptz)": {row: atZone(true, false)},
+	"timezone(interval,timestamp)":   {row: atZone(true, true)},
 
 	"isfinite(date)":        boolOf(finite),
 	"isfinite(timestamp)":   boolOf(finite),
@@ -420,6 +409,32 @@ func toTimestamp(a []types.Datum) (types.Datum, error) {
 		return types.Datum{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", strconv.FormatFloat(x, 'g', -1, 64))
 	}
 	return types.IntDatum(int64(math.RoundToEven((x-epoch)*1e6)) + epoch*1_000_000), nil
+}
+
+// atZone is AT TIME ZONE, with the zone named or given as an interval; toInstant says that the time has none yet.
+func atZone(interval, toInstant bool) rowFunc {
+	return func(f *frame, a []types.Datum) (types.Datum, error) {
+		if !types.IsFiniteTime(a[1].I) {
+			return a[1], nil
+		}
+		var loc *time.Location
+		var err error
+		if interval {
+			var off int64
+			off, err = zoneInterval(a[0])
+			loc = time.FixedZone("", int(off))
+		} else {
+			loc, err = f.zoneOf(a[0].B)
+		}
+		if err != nil {
+			return types.Datum{}, err
+		}
+		if !toInstant {
+			return types.IntDatum(types.ToLocal(a[1].I, loc)), nil
+		}
+		ts, err := types.FromLocal(a[1].I, loc)
+		return types.IntDatum(ts), err
+	}
 }
 
 // zoneInterval gives the seconds east of UTC of AT TIME ZONE interval.

@@ -24,7 +24,7 @@ import (
 
 // The files in testdata hold expressions, one a line, each followed by PostgreSQL 15's answer:
 //
-//	= type "text"     or  = type NULL
+//	= type "text"     or  = type NULL  or  = no rows
 //	! SQLSTATE message
 //
 // A line "# timezone X" changes the time zone for what follows; other lines with # are comments. To fill the
@@ -117,8 +117,11 @@ func ask(t *testing.T, c *pgconn.PgConn, sql string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rs[0].FieldDescriptions) == 0 {
+	if !rs[0].CommandTag.Select() {
 		return ""
+	}
+	if len(rs[0].Rows) == 0 {
+		return "= no rows"
 	}
 	var typ, all string
 	for _, row := range rs[0].Rows {
@@ -154,7 +157,7 @@ func answer(expr string, env *types.Env) (out string) {
 			return fail(err)
 		}
 		if rows == "" {
-			return "= "
+			return "= no rows"
 		}
 		return "= " + c.Typ.NoMod().String() + rows
 	}

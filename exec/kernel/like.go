@@ -27,19 +27,19 @@ const (
 	likeContains // %abc%
 )
 
-func compileLike(src []byte, binary, fold bool) (*likePattern, error) {
+func compileLike(src []byte, binary, fold bool) *likePattern {
 	p := &likePattern{src: bytes.Clone(src), binary: binary, folded: fold}
 	if fold {
 		p.src = appendLower(nil, src)
 	}
 	s := p.src
 	if bytes.IndexByte(s, '_') >= 0 || bytes.IndexByte(s, '\\') >= 0 {
-		return p, nil
+		return p
 	}
 	lead, trail := bytes.HasPrefix(s, []byte("%")), bytes.HasSuffix(s, []byte("%"))
 	body := bytes.Trim(s, "%")
 	if bytes.IndexByte(body, '%') >= 0 {
-		return p, nil
+		return p
 	}
 	p.text = body
 	switch {
@@ -52,7 +52,7 @@ func compileLike(src []byte, binary, fold bool) (*likePattern, error) {
 	default:
 		p.kind = likeExact
 	}
-	return p, nil
+	return p
 }
 
 func (p *likePattern) match(s []byte) (bool, error) {
@@ -126,7 +126,7 @@ func (p *likePattern) charLen(s []byte) int {
 func likeOp(fold, not bool) impl {
 	return impl{row: func(f *frame, a []types.Datum) (types.Datum, error) {
 		p, err := cached(f, a[1].B, func(b []byte) (*likePattern, error) {
-			return compileLike(b, f.argTypes[0].Kind == types.Bytea, fold)
+			return compileLike(b, f.argTypes[0].Kind == types.Bytea, fold), nil
 		})
 		if err != nil {
 			return types.Datum{}, err
@@ -139,6 +139,58 @@ func likeOp(fold, not bool) impl {
 		ok, err := p.match(s)
 		return types.BoolDatum(ok != not), err
 	}}
+}
+
+// likeNode is LIKE with a constant pattern, the usual case; it can filter without making a vector.
+type likeNode struct {
+	fixed
+	x   node
+	p   *likePattern
+	not bool
+}
+
+// newLike gives a likeNode where the pattern is a constant, else nil.
+func newLike(op string, args []node, typ types.Type) node {
+	pat, ok := args[1].(*constNode)
+	if op != "~~" && op != "!~~" || !ok || pat.v.IsNull(0) {
+		return nil
+	}
+	return &likeNode{fixed: newFixed(types.Of(types.Bool)), x: args[0], p: compileLike(pat.v.Bytes(0), typ.Kind == types.Bytea, false), not: op == "!~~"}
+}
+
+// test matches one row; a row with an error does not match.
+func (n *likeNode) test(c *ctx, o operand, i int) bool {
+	ok, err := n.p.match(o.v.Bytes(i & o.mask()))
+	if err != nil {
+		c.fail(i, err)
+		return false
+	}
+	return ok != n.not
+}
+
+func (n *likeNode) eval(c *ctx, sel []int32) operand {
+	o := n.x.eval(c, sel)
+	n.reset(c.n)
+	for _, r := range c.rows(sel) {
+		if i := int(r); o.null(i) {
+			n.setNull(i)
+		} else {
+			n.out.I64[i] = b2i(n.test(c, o, i))
+		}
+	}
+	return operand{v: n.out}
+}
+
+func (n *likeNode) filter(c *ctx, sel, dst []int32) []int32 {
+	o := n.x.eval(c, sel)
+	k := 0
+	for _, r := range c.rows(sel) {
+		dst[k] = r
+		if !o.null(int(r)) && n.test(c, o, int(r)) {
+			k++
+		}
+	}
+	return dst[:k]
 }
 
 func init() {

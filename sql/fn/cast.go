@@ -237,7 +237,7 @@ func ResolveCast(from, to types.Type, ctx CastContext) (f *Func, err error) {
 	}
 	switch method {
 	case noCast:
-		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", from.NoMod(), to.NoMod())
+		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", shownName(from), shownName(to))
 	case sameBits:
 		if to.Mod == 0 || to.Mod == from.Mod && from.Same(to) {
 			return nil, nil

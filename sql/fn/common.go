@@ -28,7 +28,7 @@ func CommonType(ts []types.Type) (types.Type, error) {
 		case pick.Kind == types.Unknown:
 			pick = t
 		case category(t) != category(pick):
-			return pick, sqlerr.New(sqlerr.DatatypeMismatch, "types %s and %s cannot be matched", pick, t)
+			return pick, sqlerr.New(sqlerr.DatatypeMismatch, "types %s and %s cannot be matched", shownName(pick), shownName(t))
 		case !preferred(pick) && coercible(pick, t) && !coercible(t, pick):
 			pick = t
 		}
@@ -38,7 +38,7 @@ func CommonType(ts []types.Type) (types.Type, error) {
 	}
 	for _, t := range ts {
 		if !coercible(t.NoMod(), pick) {
-			return pick, sqlerr.New(sqlerr.CannotCoerce, "could not convert type %s to %s", t.NoMod(), pick)
+			return pick, sqlerr.New(sqlerr.CannotCoerce, "could not convert type %s to %s", shownName(t), shownName(pick))
 		}
 	}
 	return pick, nil

@@ -160,7 +160,7 @@ func TestAgainstPostgres(t *testing.T) {
 	bad := 0
 	for _, c := range cases {
 		typ, err := c.our()
-		got := shown(typ)
+		got := shownName(typ)
 		if err != nil {
 			got = ""
 			if code := sqlerr.CodeOf(err); code == sqlerr.InternalError {
@@ -193,7 +193,7 @@ func writeResolution(t *testing.T, cases []resolveCase) {
 			if !ok {
 				continue
 			}
-			fmt.Fprintf(&out, "%s\t%s\n", rc.key, shown(typ))
+			fmt.Fprintf(&out, "%s\t%s\n", rc.key, shownName(typ))
 		case errors.As(err, &pe) && (pe.Code[:2] == "42" || pe.Code == "0A000"):
 		default:
 			t.Logf("%s: %v", rc.sql, err)
@@ -206,10 +206,3 @@ func writeResolution(t *testing.T, cases []resolveCase) {
 
 // quoted keeps a name from being read as special syntax.
 func quoted(name string) string { return `pg_catalog."` + name + `"` }
-
-func shown(t types.Type) string {
-	if t.Kind == types.Bpchar {
-		return "character"
-	}
-	return t.String()
-}

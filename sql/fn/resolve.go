@@ -104,9 +104,17 @@ func callText(name string, args []types.Type) string { return name + "(" + typeL
 func typeList(ts []types.Type) string {
 	names := make([]string, len(ts))
 	for i, t := range ts {
-		names[i] = t.NoMod().String()
+		names[i] = shownName(t)
 	}
 	return strings.Join(names, ", ")
+}
+
+// shownName is a type in a message, where character(n) without n is "character".
+func shownName(t types.Type) string {
+	if t.Kind == types.Bpchar {
+		return "character"
+	}
+	return t.NoMod().String()
 }
 
 // choose applies the steps after the exact match of 10.2 and 10.3. With no winner it gives the number of
@@ -339,9 +347,9 @@ func chooseOperator(cands []candidate, args []types.Type) (*candidate, int) {
 }
 
 func operatorError(op string, args []types.Type, n int) error {
-	text := op + " " + args[0].String()
+	text := op + " " + shownName(args[0])
 	if len(args) == 2 {
-		text = args[0].String() + " " + op + " " + args[1].String()
+		text = shownName(args[0]) + " " + op + " " + shownName(args[1])
 	}
 	if n > 1 {
 		return sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", text).
