@@ -2,6 +2,7 @@ package agg
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/fn"
@@ -353,12 +354,20 @@ func (p *program) compileCollect(a *plan.Agg) (output, error) {
 		keys = append(keys, sortKey{arg: len(order), typ: ob.X.Type(), desc: ob.Desc, nullsFirst: ob.NullsFirst})
 		order = append(order, ob.X)
 	}
+	// What was made json is told apart, and sorted, by what it was before.
+	byValue := a.Distinct && strings.HasPrefix(name, "json")
+	if byValue {
+		for _, x := range a.Args {
+			keys = append(keys, sortKey{arg: len(order), typ: x.Type()})
+			order = append(order, x)
+		}
+	}
 	in, err := p.addInput(order, a.Filter, strict)
 	if err != nil {
 		return nil, err
 	}
-	set := &setCell{sort: keys, args: columnsOf(cols), arrival: p.appendOnly && !a.Distinct, wholeRow: !p.appendOnly && !a.Distinct, exact: !a.Distinct, in0: p.in}
-	set = p.addSet(scope{in: in}, fmt.Sprint("collect", a.Distinct, keys), func() *setCell { return set })
+	set := &setCell{sort: keys, args: columnsOf(cols), arrival: p.appendOnly && !a.Distinct, wholeRow: !p.appendOnly && !a.Distinct, exact: !a.Distinct, sorted: byValue, in0: p.in}
+	set = p.addSet(scope{in: in}, fmt.Sprint("collect", a.Distinct, byValue, len(cols), keys), func() *setCell { return set })
 	c := collect{set: set, once: a.Distinct}
 	switch name {
 	case "array_agg":
@@ -366,7 +375,7 @@ func (p *program) compileCollect(a *plan.Agg) (output, error) {
 	case "string_agg":
 		return stringAggOut{c}, nil
 	}
-	return jsonAggOut{collect: c, binary: name[:5] == "jsonb", object: len(cols) == 2, keyType: cols[0],
+	return jsonAggOut{collect: c, binary: strings.HasPrefix(name, "jsonb"), object: len(cols) == 2, keyType: cols[0],
 		structured: a.Args[len(a.Args)-1].Type().Kind == types.Array || a.Args[len(a.Args)-1].Type().Kind == types.Record, env: p.env}, nil
 }
 

@@ -165,7 +165,6 @@ func (m *mergedSessions) place(key []byte, t, e int64, b *batch.Batch, r int) in
 		*m.word(first.slot, m.wStart) = t
 		m.putStart(key, t, first.id)
 	}
-	m.t.h.MarkDirty([]int32{first.slot})
 	return first.slot
 }
 
@@ -186,10 +185,15 @@ func (m *mergedSessions) find(key []byte, t, e int64) {
 	})
 }
 
-// entry finds the entry of a session that exists.
+// entryKey builds the key of an entry, its columns encoded like all keys.
+func (m *mergedSessions) entryKey(key []byte, id int64) []byte {
+	m.key = appendTime(append(append(m.key[:0], key...), 1), id)
+	return m.key
+}
+
+// entry finds the entry of a session, -1 if there is none.
 func (m *mergedSessions) entry(key []byte, id int64) int32 {
-	m.key = appendTime(append(m.key[:0], key...), id)
-	return m.t.h.FindBytes(m.key)
+	return m.t.h.FindBytes(m.entryKey(key, id))
 }
 
 func (m *mergedSessions) putStart(key []byte, start, id int64) {
@@ -199,15 +203,15 @@ func (m *mergedSessions) putStart(key []byte, start, id int64) {
 }
 
 func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
-	m.key = appendTime(append(m.key[:0], key...), t)
+	k := m.entryKey(key, t)
 	var slot [1]int32
-	m.t.h.FindOrAddBytes([]uint64{table.HashBytes(m.key)}, []uint32{0, uint32(len(m.key))}, m.key, slot[:])
+	m.t.h.FindOrAddBytes([]uint64{table.HashBytes(k)}, []uint32{0, uint32(len(k))}, k, slot[:])
 	s := slot[0]
 	*m.word(s, m.wStart), *m.word(s, m.wEnd) = t, e
 	if m.s.keys.forms {
 		m.s.keys.keepForm(&m.t, s, r)
 	}
-	m.starts.Put(m.key, m.key[len(key):])
+	m.putStart(key, t, t)
 	if m.s.closes && m.s.mode != catalog.Complete {
 		m.ends.Put(m.endKey(e, key, t), nil)
 	}

@@ -77,7 +77,9 @@ type setCell struct {
 	in   *input
 	id   int
 	sort []sortKey
-	args []sortKey // the stored columns; their keys tell elements apart, as far as arrival and row don't
+	args []sortKey // the stored columns; their keys tell elements apart, unless arrival or sorted does
+	// sorted says that elements that sort alike are one.
+	sorted bool
 	// exact tells equal values of different form apart.
 	exact bool
 	// arrival orders equal elements as they came; it needs one word, off, for the next number.
@@ -129,7 +131,7 @@ func (c *setCell) add(t *target) {
 				}
 			}
 		}
-		if !c.arrival {
+		if !c.arrival && !c.sorted {
 			for _, o := range c.args {
 				d := c.in.cols[o.arg].Datum(r)
 				key = types.AppendKey(key, o.typ, d, false, false)
