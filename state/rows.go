@@ -97,22 +97,24 @@ func (r *Rows) sealTail() {
 // mergeNow is the number of rows up to which runs are merged at once; larger
 // ones are merged beside the epochs, or by the checkpoint that takes them away.
 const (
-	mergeNow  = 1 << 15
-	manyRuns  = 10
-	smallRuns = 64
+	mergeNow = 1 << 15
+	manyRuns = 16
+	fanIn    = 4
 )
 
-// compact merges runs at the end while they are of similar size, so that there
-// are few and each row is merged a logarithmic number of times. The first keep
-// runs stay, and the list is a new one if anything changes.
+// compact merges the last runs when fanIn of them are of similar size, so that
+// there are few and each row is merged a logarithmic number of times. The first
+// keep runs stay, and the list is a new one if anything changes.
 func compact(runs []*run, keep int) []*run {
 	n := len(runs)
-	lo, size := n-1, 0
-	for size = len(runs[n-1].recs); lo > keep && len(runs[lo-1].recs) <= 2*size && size+len(runs[lo-1].recs) <= mergeNow; {
+	size := len(runs[n-1].recs)
+	limit := fanIn * size // what is larger is of another tier
+	lo := n - 1
+	for lo > keep && len(runs[lo-1].recs) < limit && size+len(runs[lo-1].recs) <= mergeNow {
 		lo--
 		size += len(runs[lo].recs)
 	}
-	if lo == n-1 {
+	if n-lo < fanIn {
 		return runs
 	}
 	out := append(make([]*run, 0, lo+8), runs[:lo]...)

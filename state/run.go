@@ -160,14 +160,27 @@ type merge struct {
 	disk   *diskRows
 	err    error
 	key    []byte // of the current row, valid until next
+	buf    []byte
 	klen   int
 	weight int64 // its total
 }
 
-// cursor is a place in a run.
+// cursor is a place in a run, before its end.
 type cursor struct {
 	r      *run
 	i, end int
+	head   uint64 // of the row at i
+}
+
+func (c *cursor) key() []byte { return c.r.key(c.i) }
+
+// step moves on; false at the end.
+func (c *cursor) step() bool {
+	if c.i++; c.i == c.end {
+		return false
+	}
+	c.head = c.r.recs[c.i].head
+	return true
 }
 
 // newMerge walks the keys in [lo, hi); nil: no bound.
@@ -180,11 +193,12 @@ func newMerge(runs []*run, lo, hi []byte) *merge {
 func (m *merge) seek(runs []*run, lo, hi []byte) {
 	m.src = m.src[:0]
 	for _, r := range runs {
-		c := cursor{r, r.seek(lo), len(r.recs)}
+		c := cursor{r: r, i: r.seek(lo), end: len(r.recs)}
 		if hi != nil {
 			c.end = r.seek(hi)
 		}
 		if c.i < c.end {
+			c.head = r.recs[c.i].head
 			m.src = append(m.src, c)
 		}
 	}
@@ -192,39 +206,79 @@ func (m *merge) seek(runs []*run, lo, hi []byte) {
 
 // next moves to the following row; its weight may be zero or negative. False at the end, or after an error.
 func (m *merge) next() bool {
-	var least []byte
-	found := false
-	if m.disk != nil && m.disk.valid {
-		least, found = m.disk.key, true
-	}
-	for i := range m.src {
-		c := &m.src[i]
-		if c.i < c.end {
-			if k := c.r.key(c.i); !found || bytes.Compare(k, least) < 0 {
-				least, found = k, true
-			}
-		}
-	}
-	if !found || m.err != nil {
+	if m.err != nil {
 		return false
 	}
-	m.weight = 0
+	least, tied := -1, false
 	for i := range m.src {
 		c := &m.src[i]
-		if c.i < c.end && bytes.Equal(c.r.key(c.i), least) {
-			m.weight += c.r.recs[c.i].weight
-			m.key, m.klen = c.r.key(c.i), int(c.r.recs[c.i].klen)
-			c.i++
+		if least < 0 {
+			least = i
+			continue
+		}
+		l := &m.src[least]
+		if c.head > l.head {
+			continue
+		}
+		d := -1
+		if c.head == l.head {
+			d = bytes.Compare(c.key(), l.key())
+		}
+		if d < 0 {
+			least, tied = i, false
+		} else if d == 0 {
+			tied = true
 		}
 	}
-	if d := m.disk; d != nil && d.valid && bytes.Equal(d.key, least) {
-		m.weight += d.weight
-		m.own(d.key)
-		m.klen = d.klen
-		m.err = d.next()
+	if d := m.disk; d != nil && d.valid {
+		order := 1
+		if least >= 0 {
+			order = bytes.Compare(m.src[least].key(), d.key)
+		}
+		if order >= 0 {
+			return m.takeDisk(order == 0)
+		}
 	}
+	if least < 0 {
+		return false
+	}
+	l := &m.src[least]
+	m.key, m.klen, m.weight = l.key(), int(l.r.recs[l.i].klen), l.r.recs[l.i].weight
+	if !tied {
+		if !l.step() {
+			m.src = slices.Delete(m.src, least, least+1)
+		}
+		return true
+	}
+	m.weight = 0
+	m.takeRuns()
+	return true
+}
+
+// takeDisk makes the row on disk the current one, with what the runs have of it if tied.
+func (m *merge) takeDisk(tied bool) bool {
+	d := m.disk
+	m.buf = append(m.buf[:0], d.key...) // the iterator is about to overwrite it
+	m.key, m.klen, m.weight = m.buf, d.klen, d.weight
+	if tied {
+		m.takeRuns()
+	}
+	m.err = d.next()
 	return m.err == nil
 }
 
-// own keeps a copy of a key that its source is about to overwrite.
-func (m *merge) own(k []byte) { m.key = append([]byte(nil), k...) }
+// takeRuns adds the weights that runs have of the current key, and moves them on.
+func (m *merge) takeRuns() {
+	head := headOf(m.key)
+	src := m.src[:0]
+	for _, c := range m.src {
+		if c.head == head && bytes.Equal(c.key(), m.key) {
+			m.weight += c.r.recs[c.i].weight
+			if !c.step() {
+				continue
+			}
+		}
+		src = append(src, c)
+	}
+	m.src = src
+}

@@ -1,0 +1,70 @@
+package state_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
+)
+
+func benchStore(b *testing.B) *state.Store {
+	st, err := state.Open(filepath.Join(b.TempDir(), "db"), state.Options{ReserveBytes: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// BenchmarkAppendEpoch is the cost of one small INSERT without parsing: mostly the sync.
+func BenchmarkAppendEpoch(b *testing.B) {
+	st := benchStore(b)
+	rec := &state.EpochRecord{Changes: []state.RelChange{{OID: 1, Batch: ints(1)}}}
+	for range b.N {
+		rec.Epoch = st.LastEpoch() + 1
+		wait, err := st.AppendEpoch(rec)
+		if err == nil {
+			err = wait()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRows is the cost per row of applying and publishing changes, and of
+// writing them with a checkpoint, which happens beside the epochs.
+func BenchmarkRows(b *testing.B) {
+	for _, mode := range []string{"memory", "checkpoint", "checkpoint unique"} {
+		b.Run(mode, func(b *testing.B) {
+			st := benchStore(b)
+			rows := st.Rows(1, []types.Type{types.Of(types.Int8), types.Of(types.Int8)}, []int{0})
+			if mode == "checkpoint unique" {
+				rows.SetUnique()
+			}
+			n := int64(0)
+			for done := 0; done < b.N; done += 2048 {
+				x := batch.New(rows.Snapshot().Types(), 2048)
+				for range 2048 {
+					x.Cols[0].AppendInt(n * 7919 % 1_000_003)
+					x.Cols[1].AppendInt(n)
+					x.EndRow(1)
+					n++
+				}
+				rows.Apply(x)
+				rows.Publish(1)
+				if n%(1<<19) != 0 {
+					continue
+				}
+				if mode == "memory" {
+					rows.DropContents()
+				} else if err := st.Write(context.Background(), []*state.Section{rows.Freeze()}, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
