@@ -61,8 +61,8 @@ func (t *target) at(slot int32, off, n int) []int64 {
 	return t.h.WordsAll()[lo : lo+n : lo+n]
 }
 
-// State: a blob is a directory of field lengths, 4 bytes little-endian each, and then the fields. Field 0
-// is the form of the key that was seen first, where equal keys may differ in form.
+// State: a blob is the number of fields, their lengths, 4 bytes little-endian each, and then the fields. Field 0 is the
+// row values of the keys as they were seen first, where key bytes do not determine the keys; else it is empty.
 
 // field gives a field of an entry's blob, empty if it was never set; it may be changed in place.
 func (t *target) field(slot int32, i int) []byte {
@@ -70,11 +70,11 @@ func (t *target) field(slot int32, i int) []byte {
 	if b == nil {
 		return nil
 	}
-	at := 4 * t.fields
-	for k := 0; k < i; k++ {
+	at := 4 + 4*t.fields
+	for k := 1; k <= i; k++ {
 		at += int(binary.LittleEndian.Uint32(b[4*k:]))
 	}
-	n := int(binary.LittleEndian.Uint32(b[4*i:]))
+	n := int(binary.LittleEndian.Uint32(b[4*(i+1):]))
 	return b[at : at+n : at+n]
 }
 
@@ -88,20 +88,21 @@ func (t *target) setField(slot int32, i int, f []byte) {
 	b := t.h.Blob(slot)
 	nb := t.key[:0]
 	if b == nil {
+		nb = binary.LittleEndian.AppendUint32(nb, uint32(t.fields))
 		for k := 0; k < t.fields; k++ {
 			nb = append(nb, 0, 0, 0, 0)
 		}
 		nb = append(nb, f...)
 	} else {
-		at := 4 * t.fields
-		for k := 0; k < i; k++ {
+		at := 4 + 4*t.fields
+		for k := 1; k <= i; k++ {
 			at += int(binary.LittleEndian.Uint32(b[4*k:]))
 		}
 		nb = append(nb, b[:at]...)
 		nb = append(nb, f...)
 		nb = append(nb, b[at+len(old):]...)
 	}
-	binary.LittleEndian.PutUint32(nb[4*i:], uint32(len(f)))
+	binary.LittleEndian.PutUint32(nb[4*(i+1):], uint32(len(f)))
 	t.key = nb[:0]
 	t.h.SetBlob(slot, nb)
 }

@@ -240,3 +240,32 @@ func showKey(v *batch.Vector, t types.Type, b []byte) []byte {
 		end = bytes.IndexByte(b, 0)
 	}
 }
+
+// StateKey appends the key of an entry of a hash table of this package (Decl.Key; the window of a windowed one is not
+// among them) to columns of the declared types. It is how state is read from outside.
+func StateKey(d *table.Decl, e *table.Entry, cols []*batch.Vector) {
+	if d.IntKey {
+		cols[0].AppendInt(e.Int)
+		return
+	}
+	rest := e.Key
+	var forms []byte
+	if n := 4; len(e.Value) >= n {
+		n += 4 * int(binary.LittleEndian.Uint32(e.Value))
+		forms = e.Value[n : n+int(binary.LittleEndian.Uint32(e.Value[4:]))]
+	}
+	for i, c := range d.Key {
+		if len(forms) == 0 {
+			rest = showKey(cols[i], c.Type, rest)
+			continue
+		}
+		v, more, err := types.ReadValue(c.Type, forms)
+		if err != nil {
+			panic(err) // the operator's own bytes
+		}
+		cols[i].AppendDatum(v)
+		if forms = more; len(forms) == 0 {
+			rest = rest[len(rest)-9*(len(d.Key)-i-1):] // a session's id follows
+		}
+	}
+}

@@ -20,7 +20,8 @@ import (
 //
 // State, all ordered:
 //
-//	default  key bytes, start -> end, then the session's row: 1 and its keys and aggregates, or 0, SQLSTATE, message
+//	default  key bytes, start -> end, row. Keys are encoded by AppendKey, values by AppendValue. The row is 1 and the row values of keys and
+//	         aggregates; for one that failed 0, the same, SQLSTATE and message
 //	rows     key bytes, time, end, then (append-only) epoch and number in the epoch, else the row's values -> weight, the row's values
 //	ends     end, key bytes, start
 type rowSessions struct {
@@ -53,7 +54,9 @@ func newRowSessions(s *session, n *plan.Aggregate, in []types.Type, sp *table.Sp
 	decl := func(name, key string, val ...table.Column) table.Decl {
 		return table.Decl{Operator: opID, Name: name, Key: []table.Column{{Name: key, Type: b}}, Value: val}
 	}
-	r.sessions = sp.Ordered(decl("default", "key_start", table.Column{Name: "session", Type: b}))
+	ts := types.Of(types.Timestamp)
+	r.sessions = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: append(s.keys.schema(), table.Column{Name: "session_start", Type: ts}),
+		Value: []table.Column{{Name: "session_end", Type: ts}, {Name: "row", Type: b}}})
 	r.rows = sp.Ordered(decl("rows", "key_time", table.Column{Name: "row", Type: b}))
 	r.ends = sp.Ordered(decl("ends", "end_key_start"))
 	mem := table.NewTransient()
@@ -148,7 +151,24 @@ type stored struct {
 	row        []byte
 }
 
-func (s stored) value() []byte { return append(appendTime(nil, s.end), s.row...) }
+// appendStart appends a session's start to its key as one more key column.
+func appendStart(key []byte, start int64) []byte {
+	return appendTime(append(bytes.Clone(key), 1), start)
+}
+
+func (s stored) value() []byte {
+	v := types.AppendValue(nil, types.Of(types.Timestamp), types.IntDatum(s.end))
+	return types.AppendValue(v, types.Of(types.Bytea), types.Datum{B: s.row})
+}
+
+// readStored reads the session that lies under a start.
+func readStored(start int64, v []byte) stored {
+	end, rest, err := types.ReadValue(types.Of(types.Timestamp), v)
+	if err != nil {
+		panic(err) // the operator's own bytes
+	}
+	return stored{start, end.I, bytes.Clone(readField(types.Of(types.Bytea), rest).B)}
+}
 
 // end implements sessionStore.
 func (r *rowSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
@@ -173,9 +193,8 @@ func (r *rowSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
 func (r *rowSessions) rebuild(x touchedKey) (olds, news []stored) {
 	n := len(x.key)
 	from, to := x.from, x.to
-	lo, hi := bytes.Clone(x.key), appendTime(bytes.Clone(x.key), to+1)
-	r.sessions.ScanDesc(lo, hi, func(k, v []byte) bool {
-		s := stored{readTime(k[n:]), readTime(v), bytes.Clone(v[8:])}
+	r.sessions.ScanDesc(x.key, appendStart(x.key, to+1), func(k, v []byte) bool {
+		s := readStored(readTime(k[n+1:]), v)
 		if s.end < x.from {
 			return false
 		}
@@ -308,7 +327,7 @@ func (r *rowSessions) change(ep *dataflow.Epoch, key []byte, olds, news []stored
 		if !slices.ContainsFunc(news, func(x stored) bool { return x.start == s.start }) {
 			r.s.stats.RowsRemoved++
 		}
-		r.sessions.Delete(appendTime(bytes.Clone(key), s.start))
+		r.sessions.Delete(appendStart(key, s.start))
 		r.ends.Delete(r.endKey(key, s))
 		if r.s.updates {
 			if err := r.give(ep, s, -1, em); err != nil {
@@ -321,7 +340,7 @@ func (r *rowSessions) change(ep *dataflow.Epoch, key []byte, olds, news []stored
 			continue
 		}
 		r.s.stats.RowsUpdated++
-		r.sessions.Put(appendTime(bytes.Clone(key), s.start), s.value())
+		r.sessions.Put(appendStart(key, s.start), s.value())
 		if r.s.closes && r.s.mode != catalog.Complete {
 			r.ends.Put(r.endKey(key, s), nil)
 		}
@@ -378,18 +397,18 @@ func (r *rowSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em *em
 	})
 	r.ends.DeleteRange(nil, hi)
 	for _, x := range list {
-		k := appendTime(bytes.Clone(x.key), x.start)
+		k := appendStart(x.key, x.start)
 		v, ok := r.sessions.Get(k)
 		if !ok {
 			continue
 		}
 		if r.s.mode == catalog.Append {
-			if err := r.give(ep, stored{x.start, x.end, bytes.Clone(v[8:])}, 1, em); err != nil {
+			if err := r.give(ep, readStored(x.start, v), 1, em); err != nil {
 				return err
 			}
 		}
 		r.sessions.Delete(k)
-		r.rows.DeleteRange(k, appendTime(bytes.Clone(x.key), x.end))
+		r.rows.DeleteRange(appendTime(bytes.Clone(x.key), x.start), appendTime(bytes.Clone(x.key), x.end))
 	}
 	r.s.stats.RowsRemoved += int64(len(list))
 	return nil
