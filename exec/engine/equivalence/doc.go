@@ -1,0 +1,16 @@
+// Package equivalence holds the tests of promise 4: a view is what its query
+// says. It has no code but tests.
+//
+// A case is drawn from a stream of choices (choices_test.go): a schema, views
+// over it up to three deep (query_test.go), and statements that change the
+// base relations, one epoch each (steps_test.go). After every epoch each view
+// must equal its query run afresh in the engine, and in a PostgreSQL 15 that
+// got the same statements. A second kind of case (watermark_test.go) has
+// watermarks and late rows: a view must hold the same, and have recorded the same late rows,
+// whether it was created before, amid or after the data and through any restarts, and single aggregates
+// must match a slow model of the rules (model_test.go).
+//
+// A failing case is shrunk by making its choices fewer and smaller, and
+// printed as a script. TIDEMARK_EQUIV_SECONDS makes the tests run longer,
+// TIDEMARK_EQUIV_SEED runs one seed.
+package equivalence

@@ -1,0 +1,301 @@
+package equivalence
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestViewEqualsQuery is promise 4b: after every epoch a view equals its query run afresh, and PostgreSQL's answer.
+func TestViewEqualsQuery(t *testing.T) {
+	pg := startPostgres(t)
+	run := &updateRun{pg: pg, refused: map[string]int{}}
+	search(t, 30*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
+		return newRecipe(seed, 1+int(seed%4), 8+int(seed%5)*6, func(r *recipe, source func(part, i int) *choices) { drawUpdate(r, source) })
+	}, func(r *recipe) *scenario { return drawUpdate(r, r.replay) }, run.run)
+	t.Logf("%d epochs, %d comparisons of views; refused queries:", run.epochs, run.compared)
+	for m, n := range run.refused {
+		t.Logf("%5d %s", n, m)
+	}
+}
+
+// search runs the cases of fixed seeds, then of seeds by the clock until the time is over, and shrinks and reports what fails.
+func search(t *testing.T, budget time.Duration, seeds []uint64, draw func(seed uint64) *recipe, build func(*recipe) *scenario, run func(*scenario) *failure) {
+	t.Helper()
+	if s, err := strconv.ParseFloat(os.Getenv("TIDEMARK_EQUIV_SECONDS"), 64); err == nil {
+		budget = time.Duration(s * float64(time.Second))
+	}
+	if testing.Short() {
+		budget = 5 * time.Second
+	}
+	end := time.Now().Add(budget)
+	first := uint64(time.Now().UnixNano()) % 1_000_000_000
+	next := func(i int) (uint64, bool) {
+		if i < len(seeds) {
+			return seeds[i], true
+		}
+		return first + uint64(i-len(seeds)), time.Now().Before(end)
+	}
+	if s, err := strconv.ParseUint(os.Getenv("TIDEMARK_EQUIV_SEED"), 10, 64); err == nil {
+		next = func(i int) (uint64, bool) { return s, i == 0 }
+	}
+	seen := map[string]bool{}
+	again := map[string][]uint64{}
+	done := 0
+	for i := 0; ; i++ {
+		seed, ok := next(i)
+		if !ok {
+			break
+		}
+		done++
+		r := draw(seed)
+		f := run(build(r))
+		if f == nil {
+			continue
+		}
+		if seen[f.class] {
+			again[f.class] = append(again[f.class], seed)
+			continue
+		}
+		seen[f.class] = true
+		small := shrink(r, time.Now().Add(shrinkTime()), func(r *recipe) bool {
+			g := run(build(r))
+			return g != nil && g.class == f.class
+		})
+		s := build(small)
+		g := run(s)
+		if g == nil {
+			g, s = f, build(r)
+		}
+		t.Errorf("seed %d: %s\n%s", seed, g, s.script())
+		if len(seen) >= 8 {
+			break
+		}
+	}
+	for class, seeds := range again {
+		t.Logf("%s: also seeds %v", class, seeds)
+	}
+	t.Logf("%d cases, the first %d by fixed seeds, then from seed %d", done, min(done, len(seeds)), first)
+}
+
+func shrinkTime() time.Duration {
+	if s, err := strconv.ParseFloat(os.Getenv("TIDEMARK_EQUIV_SHRINK"), 64); err == nil {
+		return time.Duration(s * float64(time.Second))
+	}
+	return 15 * time.Second
+}
+
+// updateRun runs cases without late rows.
+type updateRun struct {
+	pg               *pgdb
+	refused          map[string]int
+	epochs, compared int
+}
+
+func (u *updateRun) run(s *scenario) *failure {
+	d, err := openDB()
+	if err != nil {
+		return failed("open", "%v", err)
+	}
+	x := &updateCase{updateRun: u, s: s, d: d, skip: map[string]bool{}, noPG: map[string]bool{}}
+	f := x.all()
+	if err := d.close(); err != nil && f == nil {
+		f = failed("close", "%v", err)
+	}
+	return f
+}
+
+type updateCase struct {
+	*updateRun
+	s    *scenario
+	d    *db
+	live []*view
+	skip map[string]bool // views that could not be made, or whose query fails
+	noPG map[string]bool // views that PostgreSQL can't have
+}
+
+func (x *updateCase) all() *failure {
+	if x.pg != nil {
+		if err := x.pg.reset(); err != nil {
+			return failed("reset", "%v", err)
+		}
+	}
+	for _, r := range x.s.base {
+		if _, err := x.d.run(tidemark(r.ddl())); err != nil {
+			return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+		}
+		if x.pg != nil {
+			if _, err := x.pg.run(postgres(r.ddl())); err != nil {
+				return failed("generator", "%s: %v", postgres(r.ddl()), err)
+			}
+		}
+	}
+	for i := 0; i <= len(x.s.steps); i++ {
+		if f := x.step(i); f != nil {
+			f.step = i
+			return f
+		}
+	}
+	return nil
+}
+
+// step makes the views that are due before step i, runs it, and compares.
+func (x *updateCase) step(i int) *failure {
+	fresh := false
+	for _, v := range x.s.views {
+		if v.at == i {
+			fresh = true
+			if f := x.create(v); f != nil {
+				return f
+			}
+		}
+	}
+	if fresh {
+		if f := x.compare(); f != nil {
+			return f
+		}
+	}
+	if i == len(x.s.steps) {
+		return nil
+	}
+	x.epochs++
+	if f := x.change(x.s.steps[i]); f != nil {
+		return f
+	}
+	return x.compare()
+}
+
+func (x *updateCase) change(st *step) *failure {
+	var err error
+	switch {
+	case st.restart:
+		if err = x.d.restart(); err != nil {
+			return failed("restart: "+firstWords(err), "%v", err)
+		}
+		return nil
+	case st.crash:
+		if err = x.d.crash(); err != nil {
+			return failed("crash: "+firstWords(err), "%v", err)
+		}
+		return nil
+	}
+	sql := st.text()
+	if _, err = x.d.run(sql); err != nil && len(st.sql) > 1 {
+		if _, err := x.d.run("ROLLBACK"); err != nil {
+			return failed("rollback", "%v", err)
+		}
+	}
+	if x.pg == nil {
+		return nil
+	}
+	_, perr := x.pg.run(sql)
+	if perr != nil && len(st.sql) > 1 {
+		if _, err := x.pg.run("ROLLBACK"); err != nil {
+			return failed("rollback", "%v", err)
+		}
+	}
+	if sqlState(err) != pgState(perr) {
+		return failed("change "+sqlState(err)+" "+pgState(perr), "%s\nTidemark: %v\nPostgreSQL: %v", sql, err, perr)
+	}
+	return nil
+}
+
+func (x *updateCase) create(v *view) *failure {
+	_, err := x.d.run(v.create())
+	state := sqlState(err)
+	if err != nil && (state == "0A000" || state == "42P01" && len(x.skip) > 0) {
+		x.skip[v.name] = true
+		x.refused[firstWords(err)]++
+		return nil
+	}
+	var perr error
+	if x.pg != nil {
+		_, perr = x.pg.run(fmt.Sprintf("CREATE VIEW %s AS %s", v.name, postgres(v.query)))
+	}
+	switch {
+	case err != nil && perr != nil && state == pgState(perr):
+		x.skip[v.name] = true
+		x.refused["both: "+firstWords(err)]++
+		return nil
+	case err != nil:
+		return failed("create view: "+firstWords(err), "%s\nTidemark: %v\nPostgreSQL: %v", v.create(), err, perr)
+	case pgState(perr) == "0A000" || pgState(perr) == "42P01" && len(x.noPG) > 0:
+		x.noPG[v.name] = true
+		x.refused["PostgreSQL: "+firstWords(perr)]++
+	case perr != nil:
+		return failed("only PostgreSQL refuses: "+firstWords(perr), "%s\n%v", postgres(v.query), perr)
+	}
+	x.live = append(x.live, v)
+	return nil
+}
+
+// compare compares every view with its query and with PostgreSQL.
+func (x *updateCase) compare() *failure {
+	for _, v := range x.live {
+		if x.skip[v.name] {
+			continue
+		}
+		if f := x.compareView(v); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (x *updateCase) compareView(v *view) *failure {
+	afresh, qerr := x.d.run(tidemark(v.query))
+	var pg *rowset
+	var perr error
+	if x.pg != nil && !x.noPG[v.name] {
+		pg, perr = x.pg.run("SELECT * FROM " + v.name)
+		if sqlState(qerr) != pgState(perr) {
+			return failed("SELECT fails: "+firstWords(qerr)+" / "+firstWords(perr), "%s\nTidemark: %v\nPostgreSQL: %v", tidemark(v.query), qerr, perr)
+		}
+	}
+	if qerr != nil {
+		// Rows that fail are dead letters of the view and abort the SELECT: from here on there is nothing to compare with.
+		x.skip[v.name] = true
+		x.refused["fails: "+firstWords(qerr)]++
+		return nil
+	}
+	got, err := x.d.run("SELECT * FROM " + v.name)
+	if err != nil {
+		return failed("SELECT from view: "+firstWords(err), "%v", err)
+	}
+	x.compared++
+	if d := diff(got, afresh, "view", "query", 0); d != "" {
+		return failed("view differs from its query", "%s: %s", v.name, d)
+	}
+	if pg == nil {
+		return nil
+	}
+	for i := range min(len(got.cols), len(pg.cols)) {
+		if got.cols[i] != pg.cols[i] {
+			return failed("columns differ", "%s: %v, PostgreSQL has %v", v.name, got.cols, pg.cols)
+		}
+	}
+	if d := diff(got, pg, "Tidemark", "PostgreSQL", 1e-12); d != "" {
+		return failed("differs from PostgreSQL", "%s: %s", v.name, d)
+	}
+	return nil
+}
+
+// firstWords is an error's class: its state and message without what is quoted.
+func firstWords(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	s := sqlState(err) + pgState(err) + " " + err.Error()
+	parts := strings.Split(s, `"`)
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = ""
+	}
+	s = strings.Join(parts, `"`)
+	if len(s) > 120 {
+		s = s[:120]
+	}
+	return s
+}
