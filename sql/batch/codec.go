@@ -20,13 +20,13 @@ import (
 //	ints:    width 1 | varint base | rows * width bytes, each value less base
 //
 // Numbers are little-endian. Width is 0, 1, 2, 4 or 8, of which 8 has no base
-// and 0, all values alike, is used up to maxConstant rows only: so the size of
-// a batch in memory is bounded by the size of its encoding.
+// and 0 means that all values are alike. A batch has at most maxConstant values
+// of width 0: so the size of a batch in memory is bounded by that of its encoding.
 const (
 	codecVersion = 1
 	hasWeights   = 1
 	hasNulls     = 1
-	maxConstant  = 4096
+	maxConstant  = 1 << 18
 	maxColumns   = 1 << 14
 )
 
@@ -41,16 +41,18 @@ func Encode(dst []byte, b *Batch) []byte {
 	dst = append(dst, codecVersion, flags)
 	dst = binary.AppendUvarint(dst, uint64(b.N))
 	dst = binary.AppendUvarint(dst, uint64(len(b.Cols)))
+	left := maxConstant
 	if b.Weights != nil {
-		dst = appendInts(dst, b.Weights[:b.N])
+		dst = appendInts(dst, b.Weights[:b.N], &left)
 	}
 	for _, v := range b.Cols {
-		dst = appendVector(dst, v)
+		dst = appendVector(dst, v, &left)
 	}
 	return dst
 }
 
-func appendVector(dst []byte, v *Vector) []byte {
+// appendVector appends a column; left is how many values of width 0 may follow.
+func appendVector(dst []byte, v *Vector, left *int) []byte {
 	n := v.N
 	flags := byte(0)
 	if v.Valid != nil {
@@ -65,23 +67,24 @@ func appendVector(dst []byte, v *Vector) []byte {
 	}
 	switch v.Type.Layout() {
 	case types.LayoutI64:
-		return appendInts(dst, v.I64[:n])
+		return appendInts(dst, v.I64[:n], left)
 	case types.LayoutF64:
 		return append(dst, wordBytes(v.F64[:n])...)
 	case types.LayoutPair:
-		return appendInts(appendInts(dst, v.I64[:n]), v.J64[:n])
+		return appendInts(appendInts(dst, v.I64[:n], left), v.J64[:n], left)
 	}
 	if n == 0 {
-		return appendInts(dst, nil)
+		return appendInts(dst, nil, left)
 	}
-	dst = appendLengths(dst, v.Off[:n+1])
+	dst = appendLengths(dst, v.Off[:n+1], left)
 	return append(dst, v.Data[v.Off[0]:v.Off[n]]...)
 }
 
 // widthFor gives the width in bytes of values from 0 to span.
-func widthFor(span uint64, n int) int {
+func widthFor(span uint64, n int, left *int) int {
 	switch l := bits.Len64(span); {
-	case l == 0 && n <= maxConstant:
+	case l == 0 && n <= *left:
+		*left -= n
 		return 0
 	case l <= 8:
 		return 1
@@ -93,7 +96,7 @@ func widthFor(span uint64, n int) int {
 	return 8
 }
 
-func appendInts(dst []byte, s []int64) []byte {
+func appendInts(dst []byte, s []int64, left *int) []byte {
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, x := range s {
 		lo, hi = min(lo, x), max(hi, x)
@@ -101,7 +104,7 @@ func appendInts(dst []byte, s []int64) []byte {
 	if len(s) == 0 {
 		lo, hi = 0, 0
 	}
-	w := widthFor(uint64(hi)-uint64(lo), len(s))
+	w := widthFor(uint64(hi)-uint64(lo), len(s), left)
 	dst = append(dst, byte(w))
 	if w == 8 {
 		return append(dst, wordBytes(s)...)
@@ -125,7 +128,7 @@ func appendInts(dst []byte, s []int64) []byte {
 	return dst
 }
 
-func appendLengths(dst []byte, off []uint32) []byte {
+func appendLengths(dst []byte, off []uint32, left *int) []byte {
 	var buf [Target]int64
 	n := len(off) - 1
 	lens := buf[:]
@@ -135,7 +138,7 @@ func appendLengths(dst []byte, off []uint32) []byte {
 	for i := range n {
 		lens[i] = int64(off[i+1] - off[i])
 	}
-	return appendInts(dst, lens[:n])
+	return appendInts(dst, lens[:n], left)
 }
 
 // extendBytes lengthens dst by n bytes of unspecified content and gives them.
@@ -185,7 +188,7 @@ func words[T int64 | float64](b []byte) []T {
 // Decode reads a batch that Encode wrote and that makes up all of b. Bytes
 // columns alias b, which must not change while the batch is in use. An error
 // means that b is corrupt or of an unknown version; memory in proportion to
-// len(b) is allocated at most.
+// len(b), and some megabytes beyond it, is allocated at most.
 func Decode(b []byte) (*Batch, error) {
 	if len(b) < 2 {
 		return nil, errCodec
@@ -193,7 +196,7 @@ func Decode(b []byte) (*Batch, error) {
 	if b[0] != codecVersion {
 		return nil, fmt.Errorf("batch: unknown version %d of the encoding", b[0])
 	}
-	r := reader{b: b[2:]}
+	r := reader{b: b[2:], left: maxConstant}
 	n, cols := r.uvarint(math.MaxInt32), r.uvarint(maxColumns)
 	out := &Batch{N: n}
 	if b[1]&hasWeights != 0 {
@@ -221,8 +224,9 @@ func Decode(b []byte) (*Batch, error) {
 
 // reader takes an encoding apart; after a malformed part it is bad and gives zeros.
 type reader struct {
-	b   []byte
-	bad bool
+	b    []byte
+	left int // values of width 0 that may follow
+	bad  bool
 }
 
 func (r *reader) take(n int) []byte {
@@ -267,7 +271,7 @@ func (r *reader) packed(n int) (w int, base int64, p []byte) {
 	w = int(r.byte())
 	switch w {
 	case 0:
-		if n > maxConstant {
+		if r.left -= n; r.left < 0 {
 			r.bad = true
 		}
 	case 1, 2, 4, 8:

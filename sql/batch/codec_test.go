@@ -92,6 +92,18 @@ func TestCodec(t *testing.T) {
 			}
 		}
 	}
+	b := New(codecTypes, 0) // constants beyond what may be of width 0
+	for range 50_000 {
+		for _, v := range b.Cols {
+			v.AppendNull()
+		}
+		b.EndRow(1)
+	}
+	got, err := Decode(Encode(nil, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBatch(t, got, b)
 	if _, err := Decode(Encode(nil, &Batch{N: 7})); err != nil {
 		t.Fatal("batch without columns:", err)
 	}
