@@ -255,6 +255,9 @@ func (f *frame) appendFormatted(dst []byte, spec formatSpec, t types.Type, d typ
 		}
 	}
 	padding := max(0, spec.width-utf8.RuneCount(b))
+	if padding > maxText-len(dst) {
+		return dst, errTooLong()
+	}
 	if spec.left {
 		dst = append(dst, b...)
 	}

@@ -14,9 +14,10 @@ import (
 //
 // PostgreSQL's advanced regular expressions are translated to Go's. What Go's
 // linear-time engine cannot do, look-ahead and back references, answers 0A000.
-// Without non-greedy quantifiers the longest match counts, as in POSIX; with
-// one, matching is as in Perl, which differs from PostgreSQL where greedy and
-// non-greedy quantifiers are mixed.
+// The longest match counts, as in POSIX, unless the first quantifier is
+// non-greedy and there are no branches at the top: then matching is as in
+// Perl, where PostgreSQL looks for the shortest match as a whole. \m and \M
+// are both a word boundary, without regard to its side.
 type pattern struct {
 	re      *regexp.Regexp
 	context bool // it has an assertion that looks at what is before a position
@@ -104,7 +105,7 @@ func compileFlags(src string, fl reFlags) (*pattern, error) {
 	if err != nil {
 		return nil, regexpError(err)
 	}
-	if !t.lazy {
+	if t.branch || t.pref != '?' {
 		re.Longest()
 	}
 	return &pattern{re: re, context: t.context, global: fl.global}, nil
@@ -139,7 +140,9 @@ type translator struct {
 	fl      reFlags
 	out     strings.Builder
 	pos     int
-	lazy    bool
+	depth   int  // of parentheses
+	branch  bool // there is a | outside of parentheses
+	pref    byte // of the first quantifier that has one: greedy '+' or not '?'
 	context bool
 }
 
@@ -158,10 +161,11 @@ func (t *translator) run() error {
 		rest := t.src[t.pos:]
 		switch {
 		case c == '\\':
+			constraint := len(rest) > 1 && strings.IndexByte("mMyYAZ", rest[1]) >= 0
 			if err := t.escape(); err != nil {
 				return err
 			}
-			quantifiable = true
+			quantifiable = !constraint
 			continue
 		case strings.HasPrefix(rest, "[[:<:]]"), strings.HasPrefix(rest, "[[:>:]]"):
 			t.out.WriteString(`\b`)
@@ -175,20 +179,8 @@ func (t *translator) run() error {
 			quantifiable = true
 			continue
 		case strings.HasPrefix(rest, "(?"):
-			switch {
-			case strings.HasPrefix(rest, "(?:"):
-				t.out.WriteString("(?:")
-				t.pos += 3
-			case strings.HasPrefix(rest, "(?#"):
-				end := strings.IndexByte(rest, ')')
-				if end < 0 {
-					return errRegexp("parentheses () not balanced")
-				}
-				t.pos += end + 1
-			case strings.HasPrefix(rest, "(?="), strings.HasPrefix(rest, "(?!"), strings.HasPrefix(rest, "(?<"):
-				return sqlerr.Unsupported(notSupported, "look-around constraints")
-			default:
-				return errRegexp("quantifier operand invalid")
+			if err := t.group(rest); err != nil {
+				return err
 			}
 			quantifiable = false
 			continue
@@ -221,6 +213,14 @@ func (t *translator) run() error {
 		case c == '(' || c == '|':
 			t.out.WriteByte(c)
 			quantifiable = false
+			if c == '(' {
+				t.depth++
+			}
+			t.branch = t.branch || c == '|' && t.depth == 0
+		case c == ')':
+			t.out.WriteByte(c)
+			quantifiable = true
+			t.depth--
 		default:
 			_, n := utf8.DecodeRuneInString(rest)
 			t.out.WriteString(rest[:n])
@@ -229,6 +229,26 @@ func (t *translator) run() error {
 			continue
 		}
 		t.pos++
+	}
+	return nil
+}
+
+// group translates what starts with (?.
+func (t *translator) group(rest string) error {
+	switch {
+	case strings.HasPrefix(rest, "(?:"):
+		t.put(3, "(?:")
+		t.depth++
+	case strings.HasPrefix(rest, "(?#"):
+		end := strings.IndexByte(rest, ')')
+		if end < 0 {
+			return errRegexp("parentheses () not balanced")
+		}
+		t.pos += end + 1
+	case strings.HasPrefix(rest, "(?="), strings.HasPrefix(rest, "(?!"), strings.HasPrefix(rest, "(?<"):
+		return sqlerr.Unsupported(notSupported, "look-around constraints")
+	default:
+		return errRegexp("quantifier operand invalid")
 	}
 	return nil
 }
@@ -274,12 +294,17 @@ func (t *translator) quantifier() error {
 			}
 		}
 	}
-	t.out.WriteString(t.src[t.pos:end])
+	q := t.src[t.pos:end]
+	t.out.WriteString(q)
 	t.pos = end
+	pref := byte('+')
 	if t.pos < len(t.src) && t.src[t.pos] == '?' {
 		t.out.WriteByte('?')
 		t.pos++
-		t.lazy = true
+		pref = '?'
+	}
+	if t.pref == 0 && (q[0] != '{' || strings.IndexByte(q, ',') >= 0) { // {n} has no preference
+		t.pref = pref
 	}
 	return nil
 }
