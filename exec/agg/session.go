@@ -22,6 +22,7 @@ type session struct {
 	closes    bool // the time carries a watermark
 	time, gap *kernel.Kernel
 	scale     int64 // microseconds of a unit of the time
+	unit      int64 // microseconds of a unit of the session's fields
 	keys      keySet
 	outTypes  []types.Type // session, keys, aggregates
 	store     sessionStore
@@ -47,7 +48,7 @@ type sessionStore interface {
 }
 
 func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
-	s := &session{prog: prog, env: env, mode: n.Mode, closes: n.Session.TimeWatermarked, scale: 1, outTypes: outputTypes(n), dead: map[int32]bool{}}
+	s := &session{prog: prog, env: env, mode: n.Mode, closes: n.Session.TimeWatermarked, scale: 1, unit: 1, outTypes: outputTypes(n), dead: map[int32]bool{}}
 	var err error
 	if s.time, err = kernel.Compile(n.Session.Time, in); err != nil {
 		return nil, err
@@ -55,11 +56,11 @@ func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Spa
 	if s.gap, err = kernel.Compile(n.Session.Gap, in); err != nil {
 		return nil, err
 	}
-	if s.outTypes[0].Elem == types.Date {
-		return nil, sqlerr.Unsupported("session windows over dates are not supported")
-	}
 	if n.Session.Time.Type().Kind == types.Date {
 		s.scale = microsPerDay
+	}
+	if s.outTypes[0].Elem == types.Date {
+		s.unit = microsPerDay
 	}
 	var cols []*keyCol
 	for _, x := range n.Keys {
@@ -177,6 +178,10 @@ func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.V
 		e := addInterval(t, gaps.I64[i], gaps.J64[i])
 		if e <= t {
 			dead(i, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window must be greater than zero"))
+			continue
+		}
+		if e%s.unit != 0 && s.unit != 1 {
+			dead(i, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window over dates must be whole days"))
 			continue
 		}
 		if bound.Late(e) {

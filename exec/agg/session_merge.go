@@ -271,7 +271,7 @@ func (m *mergedSessions) touchEntry(s int32) {
 // render appends the rows of entries to b.
 func (m *mergedSessions) render(slots []int32, b *batch.Batch, fail failFunc) {
 	for _, s := range slots {
-		b.Cols[0].AppendPair(*m.word(s, m.wStart), *m.word(s, m.wEnd))
+		b.Cols[0].AppendPair(*m.word(s, m.wStart)/m.s.unit, *m.word(s, m.wEnd)/m.s.unit)
 	}
 	n := 1 + len(m.s.keys.cols)
 	m.s.keys.show(&m.t, slots, b.Cols[1:n])

@@ -360,7 +360,7 @@ func (r *rowSessions) endKey(key []byte, s stored) []byte {
 // give emits a session's row; one that failed is a dead letter instead.
 func (r *rowSessions) give(ep *dataflow.Epoch, s stored, w int64, em *emitter) error {
 	b := batch.New(r.s.outTypes, 1)
-	b.Cols[0].AppendPair(s.start, s.end)
+	b.Cols[0].AppendPair(s.start/r.s.unit, s.end/r.s.unit)
 	rest := s.row[1:]
 	for _, v := range b.Cols[1:] {
 		d, more, err := types.ReadValue(v.Type, rest)

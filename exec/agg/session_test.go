@@ -6,6 +6,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // sessions makes a session aggregate over (k, ts, gap, v).
@@ -113,4 +114,18 @@ func TestSessionOrdered(t *testing.T) {
 	h.epoch(none, false, event("a", "10:08:00", "2"), event("a", "10:00:00", "1"), event("a", "10:00:00", "1"))
 	h.epoch(none, false, event("a", "10:04:00", "0"))
 	want(t, "arrival", h.epoch(watermark("10:13:00"), false), "+1 "+span("10:00:00", "10:13:00")+"|a|{2,1,1,0}|3")
+}
+
+func TestSessionDates(t *testing.T) {
+	for _, appendOnly := range []bool{true, false} {
+		tDate := types.Of(types.Date)
+		s := newSource(appendOnly, tDate)
+		n := &plan.Aggregate{Input: s, EventKey: -1, Mode: catalog.Append, Aggs: []plan.Agg{call("count")},
+			Session: &plan.Session{Time: col(s, 0), Gap: lit(tSpan, "2 days"), TimeWatermarked: true}}
+		n.P.Columns = []plan.Column{{Type: types.WindowOf(types.Date)}}
+		h := newHarness(t, n)
+		h.epoch(none, false, ins("2024-02-28"), ins("2024-03-01"), ins("2024-03-05"))
+		want(t, "closed", h.epoch(watermark("00:00:00")+2*microsPerDay, false),
+			"+1 "+types.Format(n.P.Columns[0].Type, types.PairDatum(lit(tDate, "2024-02-28").(*plan.Const).Val.I, lit(tDate, "2024-03-03").(*plan.Const).Val.I), nil)+"|2")
+	}
 }
