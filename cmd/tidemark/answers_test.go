@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,7 +69,10 @@ func insertRows(t testing.TB, c *pgx.Conn, lines []string, between func(i int)) 
 		if between != nil {
 			between(i)
 		}
-		f := strings.Split(strings.TrimSpace(l), ",")
+		f, err := csv.NewReader(strings.NewReader(l)).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
 		var bytes any
 		if f[6] != "" {
 			bytes = f[6]

@@ -228,7 +228,7 @@ func TestStartRefused(t *testing.T) {
 	unknown := t.TempDir()
 	q := startProcess(t, unknown)
 	q.terminate(t)
-	if err := os.WriteFile(filepath.Join(unknown, "FORMAT"), []byte("tidemark 999\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(unknown, "TIDEMARK"), []byte("tidemark 999 x\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -241,7 +241,9 @@ func TestStartRefused(t *testing.T) {
 		"unknown format":   {unknown, freeAddr(t), "format"},
 		"not a directory":  {file, freeAddr(t), ""},
 	} {
-		cmd := exec.Command(os.Args[0])
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, os.Args[0])
 		cmd.Env = append(os.Environ(), asServer+"="+strings.Join([]string{"--data", c.dir, "--listen", c.addr, "--log-level", "error"}, "\x1f"))
 		out, err := cmd.CombinedOutput()
 		text := strings.TrimSpace(string(out))
