@@ -6,6 +6,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 const none = dataflow.NoWatermark
@@ -121,4 +122,31 @@ func TestEventTimeKey(t *testing.T) {
 		t.Errorf("stats %+v", st)
 	}
 	want(t, "final", h.epoch(at(t2), false), "+1 "+t2+"|1")
+}
+
+// Windows and event times of dates close by the watermark in microseconds.
+func TestDateKeys(t *testing.T) {
+	const day = microsPerDay
+	for _, typ := range []types.Type{types.WindowOf(types.Date), types.Of(types.Date)} {
+		s := newSource(true, typ, tText)
+		h := newHarness(t, aggregate(s, catalog.Append, 0, []plan.Expr{col(s, 0)}, call("count")))
+		first, second := "10-17", "17-24"
+		text := types.Format(typ, types.PairDatum(10, 17), nil)
+		if typ.Kind == types.Date {
+			first, second = "1970-01-18", "1970-01-25"
+			text = first
+		}
+		want(t, "open", h.epoch(17*day-1000, false, ins(first, "a"), ins(second, "b"), ins(first, "b")))
+		h.start() // nothing was written: the state is lost, on purpose
+		want(t, "again", h.epoch(17*day-1000, false, ins(first, "a"), ins(second, "b"), ins(first, "b")))
+		if err := h.disk.write(h.space.Freeze()); err != nil {
+			t.Fatal(err)
+		}
+		h.start()
+		want(t, "closed", h.epoch(17*day, false), "+1 "+text+"|2")
+		h.epoch(17*day, false, ins(first, "a"))
+		if st := h.stats(); st.RowsDroppedLate != 1 || st.RowsTotal != 1 {
+			t.Errorf("stats %+v", st)
+		}
+	}
 }
