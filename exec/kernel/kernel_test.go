@@ -285,6 +285,28 @@ func TestAssignmentLength(t *testing.T) {
 	}
 }
 
+// TestRelabelledCast: a call that is given a binary compatible type still does what it did.
+func TestRelabelledCast(t *testing.T) {
+	text := types.Of(types.Text)
+	v3 := types.Type{Kind: types.Varchar, Mod: 7}
+	f, err := fn.ResolveCast(text, v3, fn.Explicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := EvalConst(&plan.Call{Fn: f, Args: []plan.Expr{&plan.Const{Val: types.StringDatum("abcd"), Typ: text}}, Typ: text}, nil)
+	if err != nil || string(d.B) != "abc" {
+		t.Errorf("got %q %v", d.B, err)
+	}
+	// A column under another type comes out as that type.
+	k, err := Compile(&plan.Col{Typ: types.Of(types.Int8)}, []types.Type{types.Of(types.Int4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := k.Eval(nil, ints(1, 2), nil); v.Type.Kind != types.Int8 || v.I64[1] != 2 {
+		t.Errorf("got %v", v.Type)
+	}
+}
+
 // TestSetKernelReadsTheRow: arguments come from the row, evaluated anew for each.
 func TestSetKernelReadsTheRow(t *testing.T) {
 	int4 := types.Of(types.Int4)

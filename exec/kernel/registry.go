@@ -27,10 +27,8 @@ func init() {
 // lookup finds the implementation of f for arguments of those types and a result of type typ. Error: 0A000.
 func lookup(f *fn.Func, args []types.Type, typ types.Type) (impl, error) {
 	if f.Class == fn.Cast {
-		if !typ.Same(f.Result) { // the call was relabelled, which must not change what it does
-			typ = f.Result
-		}
-		return castImpl(args[0], typ, f.Name == "cast"), nil
+		// Not typ: the call may have been relabelled, which must not change what it does.
+		return castImpl(args[0], f.Result, f.Name == "cast"), nil
 	}
 	if f.Class == fn.Operator && len(f.Args) == 2 {
 		if op, ok := cmpOps[f.Name]; ok {

@@ -144,11 +144,16 @@ type castEntry struct {
 
 type castKey struct{ from, to types.Type }
 
+type castName struct {
+	sig string
+	mod int32
+}
+
 var (
 	declared = map[castKey]castEntry{}
 
 	castMu    sync.Mutex
-	castFuncs = map[string]*Func{} // by name and types; declared casts from the start, others as they are asked for
+	castFuncs = map[castName]*Func{} // declared casts from the start, others as they are asked for
 )
 
 func addCasts() {
@@ -170,16 +175,22 @@ func addCasts() {
 	})
 }
 
-// castFunc gives the one Func of that cast.
+// maxCastFuncs bounds the casts that are kept: there is one for every modifier that is ever used.
+const maxCastFuncs = 1 << 14
+
+// castFunc gives the one Func of that cast, whose Result has the modifier of to.
 func castFunc(name string, from, to types.Type, vol Volatility) *Func {
-	f := &Func{Name: name, Class: Cast, Args: []types.Type{from.NoMod()}, Result: to.NoMod(), Strict: true, Volatility: vol}
+	f := &Func{Name: name, Class: Cast, Args: []types.Type{from.NoMod()}, Result: to, Strict: true, Volatility: vol}
 	f.sig = makeSignature(f)
+	key := castName{f.sig, to.Mod}
 	castMu.Lock()
 	defer castMu.Unlock()
-	if g := castFuncs[f.sig]; g != nil {
+	if g := castFuncs[key]; g != nil {
 		return g
 	}
-	castFuncs[f.sig] = f
+	if len(castFuncs) < maxCastFuncs {
+		castFuncs[key] = f
+	}
 	return f
 }
 
@@ -220,8 +231,8 @@ func pseudo(t types.Type) bool {
 }
 
 // ResolveCast gives the conversion between two types where the context allows it. f is nil where there is
-// nothing to do. The modifier of to takes part: if it shortens or rounds, f does that too, and the planner
-// puts to, with its modifier, into Call.Typ. In Assignment context strings that are too long are refused
+// nothing to do. The modifier of to takes part: if it shortens or rounds, f does that too, and f.Result has it.
+// In Assignment context strings that are too long are refused
 // (22001), in Explicit context they are cut; f is a different Func for the two. A from of Unknown is read as
 // text, for expressions; an untyped literal is better read by types.Parse. Error: 42846.
 func ResolveCast(from, to types.Type, ctx CastContext) (f *Func, err error) {

@@ -45,7 +45,7 @@ type Func struct {
 	Class      Class
 	Args       []types.Type // may hold the pseudo-types Any, AnyElement, AnyArray
 	Variadic   bool         // the last argument repeats
-	Result     types.Type   // may be a pseudo-type: the resolution functions give the actual type
+	Result     types.Type   // may be a pseudo-type: the resolution functions give the actual type; of a cast, with modifier
 	Strict     bool         // NULL in, NULL out
 	Volatility Volatility
 	// OutCols are the columns of a Set function that returns several; nil means one column named Name.
