@@ -10,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/parser"
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner"
+	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -132,6 +133,18 @@ func TestGolden(t *testing.T) {
 					return out + errorText(err, d.Input)
 				}
 				return out
+			case "bounds":
+				return bounds(db, d.Input)
+			case "json":
+				q, err := parser.ParseQuery(d.Input)
+				if err != nil {
+					return errorText(err, d.Input)
+				}
+				p, err := planner.PlanQuery(q, db.options())
+				if err != nil {
+					return errorText(err, d.Input)
+				}
+				return planner.ExplainJSON(p) + "\n"
 			case "legal":
 				return legality(db, d.Input)
 			case "lines":
@@ -175,4 +188,41 @@ func legality(db *testDB, queries string) string {
 		}
 	}
 	return sb.String()
+}
+
+// bounds shows the state bounds of a join of l and r on each condition.
+func bounds(db *testDB, conditions string) string {
+	var sb strings.Builder
+	for _, c := range strings.Split(conditions, "\n") {
+		q, err := parser.ParseQuery("SELECT lt, rt FROM (SELECT *, k AS k1 FROM l) l JOIN r ON l.k = r.k AND " + c)
+		if err != nil {
+			return errorText(err, c)
+		}
+		o := db.options()
+		o.View = &planner.ViewOptions{}
+		p, err := planner.PlanQuery(q, o)
+		if err != nil {
+			return sb.String() + c + "\n" + errorText(err, c)
+		}
+		fmt.Fprintf(&sb, "%s\n  left %s, right %s\n", c, boundText(p.Root, true), boundText(p.Root, false))
+	}
+	return sb.String()
+}
+
+func boundText(n plan.Node, left bool) string {
+	j, ok := n.(*plan.Join)
+	if !ok {
+		return boundText(n.Inputs()[0], left)
+	}
+	s := j.RightState
+	if left {
+		s = j.LeftState
+	}
+	switch {
+	case j.KeyTime >= 0:
+		return "G by key"
+	case s == nil:
+		return "none"
+	}
+	return fmt.Sprintf("G %+d us", s.OffsetMicros)
 }

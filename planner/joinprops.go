@@ -77,8 +77,9 @@ func (d *deriver) rangeBounds(x *plan.Join) {
 		if op == ">" || op == ">=" {
 			a, b = b, a
 		}
+		a, b, ok = balance(a, b)
 		// Now a < b or a <= b: time_a + offset_a < time_b + offset_b.
-		if a.col < 0 || b.col < 0 || (a.col < k) == (b.col < k) {
+		if !ok || (a.col < k) == (b.col < k) {
 			continue
 		}
 		off := a.offset - b.offset
@@ -128,10 +129,23 @@ type timeTerms struct {
 	utc         bool
 }
 
-// timeSum is a watermark-carrying column, -1 for none, plus microseconds.
+// timeSum is a watermark-carrying column less another, -1 for none, plus microseconds.
 type timeSum struct {
-	col    int
-	offset int64
+	col, less int
+	offset    int64
+}
+
+// balance moves what is subtracted on one side of a comparison to the other; ok is false unless each has one column then.
+func balance(a, b timeSum) (timeSum, timeSum, bool) {
+	move := func(to *timeSum, col int) bool {
+		if col >= 0 && to.col >= 0 {
+			return false
+		}
+		to.col = max(to.col, col)
+		return true
+	}
+	ok := move(&b, a.less) && move(&a, b.less)
+	return a, b, ok && a.col >= 0 && b.col >= 0
 }
 
 func (t *timeTerms) sum(e plan.Expr) (timeSum, bool) {
@@ -148,10 +162,10 @@ func (t *timeTerms) sum(e plan.Expr) (timeSum, bool) {
 		if !isMark(side, i) {
 			return timeSum{}, false
 		}
-		return timeSum{col: c.Index}, true
+		return timeSum{col: c.Index, less: -1}, true
 	case *plan.Const:
 		us, ok := constMicros(x)
-		return timeSum{col: -1, offset: us}, ok
+		return timeSum{col: -1, less: -1, offset: us}, ok
 	case *plan.Call:
 		return t.call(x)
 	}
@@ -178,10 +192,18 @@ func (t *timeTerms) call(x *plan.Call) (timeSum, bool) {
 	}
 	a, ok := t.sum(x.Args[0])
 	b, ok2 := t.sum(x.Args[1])
-	if !ok || !ok2 || a.col >= 0 && b.col >= 0 || op == "-" && b.col >= 0 {
+	switch {
+	case !ok || !ok2 || a.less >= 0 || b.less >= 0:
+		return timeSum{}, false
+	case op == "-" && b.col >= 0:
+		if a.col < 0 || x.Typ.Kind != types.Interval {
+			return timeSum{}, false
+		}
+		return timeSum{col: a.col, less: b.col, offset: a.offset - b.offset}, true
+	case a.col >= 0 && b.col >= 0:
 		return timeSum{}, false
 	}
-	out := timeSum{col: max(a.col, b.col), offset: a.offset + b.offset}
+	out := timeSum{col: max(a.col, b.col), less: -1, offset: a.offset + b.offset}
 	if op == "-" {
 		out.offset = a.offset - b.offset
 	}

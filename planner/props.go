@@ -116,6 +116,7 @@ func shownKeys(keys [][]int, k int) [][]int {
 
 func (d *deriver) scan(x *plan.Scan) {
 	x.P.AppendOnly = !d.view || x.Rel.IsAppendOnly()
+	x.P.NeedsOrder = x.Position >= 0
 	at := map[int]int{}
 	for i, c := range x.Cols {
 		at[c] = i
