@@ -36,6 +36,7 @@ type Kernel struct {
 	typ  types.Type
 	ctx  ctx
 	wide *batch.Vector // a constant result, spread over the rows
+	full *batch.Vector // a literal, spread over as many rows as were ever asked for
 	head batch.Vector  // a result under the expression's own type, where it is a relabelled column
 }
 
@@ -117,6 +118,9 @@ func (k *Kernel) spread(o operand, n int) *batch.Vector {
 		k.head.Type = k.typ
 		return &k.head
 	}
+	if c, ok := k.root.(*constNode); ok {
+		return k.repeat(c.v.Datum(0), n)
+	}
 	if k.wide == nil {
 		k.wide = batch.NewVector(k.typ, n)
 	}
@@ -124,6 +128,17 @@ func (k *Kernel) spread(o operand, n int) *batch.Vector {
 	d := o.v.Datum(0)
 	for i := 0; i < n; i++ {
 		k.wide.AppendDatum(d)
+	}
+	return k.wide
+}
+
+// repeat gives n copies of a literal, which are made once.
+func (k *Kernel) repeat(d types.Datum, n int) *batch.Vector {
+	if k.full == nil || k.full.N < n {
+		k.full, k.wide = batch.Constant(k.typ, d, max(n, batch.Target)), nil
+	}
+	if k.wide == nil || k.wide.N != n {
+		k.wide = k.full.Slice(0, n)
 	}
 	return k.wide
 }
@@ -158,6 +173,7 @@ func (c *ctx) rows(sel []int32) []int32 {
 
 // finish orders the errors by row and keeps the first of each.
 func (c *ctx) finish() []RowError {
+	c.b = nil // not to keep the batch alive
 	if len(c.errs) < 2 {
 		return c.errs
 	}

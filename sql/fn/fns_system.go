@@ -67,6 +67,7 @@ inet_client_addr|inet_server_addr() text stable session
 inet_client_port|inet_server_port() int4 stable session
 txid_current|pg_current_xact_id() int8 stable session
 pg_partition_root(regclass) regclass stable session
+pg_partition_ancestors(regclass) regclass stable set cols=relid:regclass
 row_security_active(oid) bool stable session
 row_security_active(text) bool stable session
 pg_jit_available() bool volatile
