@@ -16,6 +16,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // db is an engine in this process with one session.
@@ -44,7 +45,8 @@ func openDB() (*db, error) {
 }
 
 func (d *db) open() (err error) {
-	d.e, err = engine.Open(engine.Options{Dir: filepath.Join(d.dir, "data"), CheckpointInterval: 50 * time.Millisecond, MemoryBytes: 64 << 20, Log: zerolog.Nop()})
+	d.e, err = engine.Open(engine.Options{Dir: filepath.Join(d.dir, "data"), CheckpointInterval: 50 * time.Millisecond, MemoryBytes: 64 << 20,
+		Store: state.Options{MemTableSize: 1 << 20}, Log: zerolog.Nop()})
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}

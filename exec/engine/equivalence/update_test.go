@@ -115,7 +115,12 @@ type updateCase struct {
 	live []*view
 	skip map[string]bool // views that could not be made, or whose query fails
 	noPG map[string]bool // views that PostgreSQL can't have
+	// queued are changes that PostgreSQL has yet to get: it is asked only now and then, since it takes most of the time.
+	queued []string
 }
+
+// postgresEvery is after how many steps views are compared with PostgreSQL, besides after the last.
+const postgresEvery = 5
 
 func (x *updateCase) all() *failure {
 	if x.pg != nil {
@@ -153,8 +158,8 @@ func (x *updateCase) step(i int) *failure {
 			}
 		}
 	}
-	if fresh {
-		if f := x.compare(); f != nil {
+	if fresh || i == len(x.s.steps) {
+		if f := x.compare(true); f != nil {
 			return f
 		}
 	}
@@ -165,7 +170,7 @@ func (x *updateCase) step(i int) *failure {
 	if f := x.change(x.s.steps[i]); f != nil {
 		return f
 	}
-	return x.compare()
+	return x.compare(i%postgresEvery == postgresEvery-1)
 }
 
 func (x *updateCase) change(st *step) *failure {
@@ -191,14 +196,32 @@ func (x *updateCase) change(st *step) *failure {
 	if x.pg == nil {
 		return nil
 	}
+	if err == nil {
+		x.queued = append(x.queued, sql)
+		return nil
+	}
+	if f := x.flush(); f != nil {
+		return f
+	}
 	_, perr := x.pg.run(sql)
-	if perr != nil && len(st.sql) > 1 {
-		if _, err := x.pg.run("ROLLBACK"); err != nil {
-			return failed("rollback", "%v", err)
-		}
+	if _, err := x.pg.run("ROLLBACK"); err != nil {
+		return failed("rollback", "%v", err)
 	}
 	if sqlState(err) != pgState(perr) {
 		return failed("change "+sqlState(err)+" "+pgState(perr), "%s\nTidemark: %v\nPostgreSQL: %v", sql, err, perr)
+	}
+	return nil
+}
+
+// flush hands PostgreSQL the changes that Tidemark has accepted.
+func (x *updateCase) flush() *failure {
+	if x.pg == nil || len(x.queued) == 0 {
+		return nil
+	}
+	_, err := x.pg.run(strings.Join(x.queued, "\n"))
+	x.queued = nil
+	if err != nil {
+		return failed("PostgreSQL refuses a change: "+firstWords(err), "%v", err)
 	}
 	return nil
 }
@@ -213,6 +236,9 @@ func (x *updateCase) create(v *view) *failure {
 	}
 	var perr error
 	if x.pg != nil {
+		if f := x.flush(); f != nil {
+			return f
+		}
 		_, perr = x.pg.run(fmt.Sprintf("CREATE VIEW %s AS %s", v.name, postgres(v.query)))
 	}
 	switch {
@@ -232,33 +258,36 @@ func (x *updateCase) create(v *view) *failure {
 	return nil
 }
 
-// compare compares every view with its query and with PostgreSQL.
-func (x *updateCase) compare() *failure {
+// compare compares every view with its query and, if it is time, with PostgreSQL.
+func (x *updateCase) compare(postgres bool) *failure {
+	if postgres {
+		if f := x.flush(); f != nil {
+			return f
+		}
+	}
 	for _, v := range x.live {
 		if x.skip[v.name] {
 			continue
 		}
-		if f := x.compareView(v); f != nil {
+		if f := x.compareView(v, postgres && x.pg != nil && !x.noPG[v.name]); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-func (x *updateCase) compareView(v *view) *failure {
+func (x *updateCase) compareView(v *view, postgres bool) *failure {
 	afresh, qerr := x.d.run(tidemark(v.query))
-	var pg *rowset
-	var perr error
-	if x.pg != nil && !x.noPG[v.name] {
-		pg, perr = x.pg.run("SELECT * FROM " + v.name)
-		if sqlState(qerr) != pgState(perr) {
-			return failed("SELECT fails: "+firstWords(qerr)+" / "+firstWords(perr), "%s\nTidemark: %v\nPostgreSQL: %v", tidemark(v.query), qerr, perr)
-		}
-	}
 	if qerr != nil {
 		// Rows that fail are dead letters of the view and abort the SELECT: from here on there is nothing to compare with.
 		x.skip[v.name] = true
 		x.refused["fails: "+firstWords(qerr)]++
+		if f := x.flush(); f != nil || x.pg == nil || x.noPG[v.name] {
+			return f
+		}
+		if _, err := x.pg.run("SELECT * FROM " + v.name); pgState(err) != sqlState(qerr) {
+			return failed("SELECT fails: "+firstWords(qerr)+" / "+firstWords(err), "%s\nTidemark: %v\nPostgreSQL: %v", tidemark(v.query), qerr, err)
+		}
 		return nil
 	}
 	got, err := x.d.run("SELECT * FROM " + v.name)
@@ -269,8 +298,12 @@ func (x *updateCase) compareView(v *view) *failure {
 	if d := diff(got, afresh, "view", "query", 0); d != "" {
 		return failed("view differs from its query", "%s: %s", v.name, d)
 	}
-	if pg == nil {
+	if !postgres {
 		return nil
+	}
+	pg, err := x.pg.run("SELECT * FROM " + v.name)
+	if err != nil {
+		return failed("only PostgreSQL fails: "+firstWords(err), "%s\n%v", v.query, err)
 	}
 	for i := range min(len(got.cols), len(pg.cols)) {
 		if got.cols[i] != pg.cols[i] {
