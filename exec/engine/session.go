@@ -73,9 +73,11 @@ func (s *statement) Tag() string { return commandTag(s.Stmt) }
 
 // EndsTransaction implements session.Statement.
 func (s *statement) EndsTransaction() bool {
-	switch s.Stmt.(type) {
+	switch x := s.Stmt.(type) {
 	case *ast.Commit, *ast.Rollback:
 		return true
+	case *ast.Savepoint:
+		return x.Kind == "rollback to"
 	}
 	return false
 }
@@ -146,6 +148,9 @@ func (s *sess) plan(p *prepared) error {
 			return err
 		}
 		p.cols = cols
+		if _, ok := x.(*ast.Prepare); ok {
+			break // its parameters are those of the statement that it names
+		}
 		for i := range p.st.Params {
 			t := types.Of(types.Text)
 			if i < len(p.given) && p.given[i].Kind != types.Unknown {

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -26,6 +28,15 @@ type txn struct {
 	cat  *catalog.Catalog
 	base *catalog.Catalog
 	own  map[catalog.OID]*overlay
+	save []savepoint
+}
+
+// savepoint is where a block can go back to.
+type savepoint struct {
+	name    string
+	ops     int
+	cat     *catalog.Catalog
+	batches map[catalog.OID]int // of each overlay
 }
 
 // txnOp is one write of a block, in order: rows or DDL.
@@ -419,4 +430,87 @@ func (s *sess) writable(what string) error {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", what)
 	}
 	return nil
+}
+
+// savepoint runs SAVEPOINT, RELEASE and ROLLBACK TO.
+func (s *sess) savepoint(x *ast.Savepoint) (session.Result, error) {
+	tag := strings.ToUpper(x.Kind)
+	if x.Kind == "rollback to" {
+		tag = "ROLLBACK"
+	}
+	if s.tx == nil || s.tx.implicit {
+		return nil, sqlerr.New(sqlerr.NoActiveTransaction, "%s can only be used in transaction blocks", strings.ToUpper(strings.Replace(x.Kind, "rollback to", "rollback to savepoint", 1)))
+	}
+	t := s.tx
+	if x.Kind == "savepoint" {
+		p := savepoint{name: x.Name, ops: len(t.ops), cat: t.cat, batches: map[catalog.OID]int{}}
+		for oid, o := range t.own {
+			p.batches[oid] = len(o.batches)
+		}
+		t.save = append(t.save, p)
+		return done(tag), nil
+	}
+	at := -1
+	for i, p := range t.save {
+		if p.name == x.Name {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, sqlerr.New("3B001", "savepoint \"%s\" does not exist", x.Name)
+	}
+	if x.Kind == "release" {
+		t.save = t.save[:at]
+		return done(tag), nil
+	}
+	p := t.save[at]
+	t.save, t.ops, t.cat, t.failed = t.save[:at+1], t.ops[:p.ops], p.cat, false
+	for oid, o := range t.own {
+		o.batches, o.indexes = o.batches[:p.batches[oid]:p.batches[oid]], nil
+		if len(o.batches) == 0 {
+			delete(t.own, oid)
+		}
+	}
+	return done(tag), nil
+}
+
+// txSetting shows a setting of the transaction that is open, or that would be opened next.
+func (s *sess) txSetting(name string) string {
+	t := s.tx
+	if t == nil || t.implicit {
+		t = s.newTxn(false)
+	}
+	if name == "transaction_read_only" {
+		if t.readOnly {
+			return "on"
+		}
+		return "off"
+	}
+	if t.repeat {
+		return "repeatable read"
+	}
+	return "read committed"
+}
+
+// setTransaction runs SET TRANSACTION ISOLATION LEVEL ... and READ ONLY|READ WRITE.
+func (s *sess) setTransaction(x *ast.Set) (session.Result, error) {
+	if s.tx == nil || s.tx.implicit {
+		s.notice(warning(sqlerr.NoActiveTransaction, "SET TRANSACTION can only be used in transaction blocks"))
+		return done("SET"), nil
+	}
+	for _, v := range x.Values {
+		switch v = strings.ToLower(v); v {
+		case "repeatable read", "serializable":
+			s.tx.repeat = true
+		case "read committed", "read uncommitted":
+			s.tx.repeat = false
+		case "read only", "on", "true":
+			s.tx.readOnly = true
+		case "read write", "off", "false":
+			s.tx.readOnly = false
+		default:
+			return nil, invalidValue(x.Name, v)
+		}
+	}
+	return done("SET"), nil
 }

@@ -93,6 +93,8 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 		return s.commitTxn(ctx)
 	case *ast.Rollback:
 		return s.rollbackTxn()
+	case *ast.Savepoint:
+		return s.savepoint(x)
 	case *ast.Set:
 		return s.setStmt(x)
 	case *ast.Show:
@@ -156,6 +158,9 @@ func (s *sess) setStmt(x *ast.Set) (session.Result, error) {
 		s.set.env = nil
 		return done(tag), nil
 	}
+	if strings.HasPrefix(x.Name, "transaction_") {
+		return s.setTransaction(x)
+	}
 	var d *setting
 	var err error
 	if x.Default {
@@ -171,10 +176,6 @@ func (s *sess) setStmt(x *ast.Set) (session.Result, error) {
 	}
 	if d.notice != "" {
 		s.notice(sqlerr.Notice("%s", d.notice))
-	}
-	if canonical(d.name) == "transaction_isolation" && s.tx != nil {
-		v, _ := s.set.get(d.name)
-		s.tx.repeat = repeatable(v)
 	}
 	if d.report && s.p.ParameterStatus != nil {
 		v, _ := s.set.get(d.name)
@@ -217,6 +218,8 @@ func (s *sess) show(x *ast.Show) (session.Result, error) {
 				out = append(out, []string{r.Schema, r.Name})
 			}
 		}
+	case "transaction_isolation", "transaction_read_only":
+		out = [][]string{{s.txSetting(x.Name)}}
 	default:
 		v, ok := s.set.get(x.Name)
 		if !ok {
