@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -236,15 +238,15 @@ func (blk *block) itemAt(i int, pos ast.Pos) ast.Expr {
 func (blk *block) group(g *grouping, on *onClause) {
 	session := blk.placeGroupWindow(g, on)
 	blk.attachInputs(g)
+	if session == nil && len(blk.aggs) == 0 && slices.ContainsFunc(g.sets, func(set []int) bool { return len(set) == 0 }) {
+		// HAVING alone, or an empty grouping set: one group, with a count that nothing reads, so that there is always a row.
+		x := blk.binder("HAVING")
+		x.aggs = true
+		x.aggregate(&ast.Call{Name: "count", Star: true})
+	}
 	if len(g.sets) == 1 {
 		g.keys = pick(g.keys, g.sets[0])
 		blk.dependentKeys(g, on)
-		if len(g.keys) == 0 && session == nil && len(blk.aggs) == 0 && len(blk.sel.GroupBy) == 0 {
-			// HAVING alone: one group, with a count that nothing reads, so that there is a row.
-			x := blk.binder("HAVING")
-			x.aggs = true
-			x.aggregate(&ast.Call{Name: "count", Star: true})
-		}
 		in, aggs := blk.ordered(blk.node)
 		out := &regroup{blk: blk, keys: g.keys, aggs: len(blk.aggs)}
 		if session != nil {

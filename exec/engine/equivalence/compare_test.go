@@ -123,3 +123,13 @@ func rowText(r []string) string {
 	}
 	return "(" + strings.Join(out, ", ") + ")"
 }
+
+// sortedRows gives the rows as texts in order.
+func sortedRows(r *rowset) []string {
+	var out []string
+	for _, row := range r.rows {
+		out = append(out, rowText(row))
+	}
+	sort.Strings(out)
+	return out
+}
