@@ -28,6 +28,7 @@ func init() {
 		"window":                (*exprBinder).windowCall,
 		"session_window":        (*exprBinder).sessionWindow,
 		"make_interval":         (*exprBinder).makeInterval,
+		"pg_typeof":             (*exprBinder).typeOf,
 		"now":                   now(types.Of(types.TimestampTZ)),
 		"current_timestamp":     now(types.Of(types.TimestampTZ)),
 		"transaction_timestamp": now(types.Of(types.TimestampTZ)),
@@ -197,6 +198,16 @@ func (x *exprBinder) currentSchema(n *ast.Call) plan.Expr {
 		}
 	}
 	return &plan.Const{Val: types.NullDatum, Typ: types.Of(types.Name)}
+}
+
+// typeOf is pg_typeof, which the binder knows best: it tells an untyped literal from text.
+func (x *exprBinder) typeOf(n *ast.Call) plan.Expr {
+	if len(n.Args) != 1 {
+		args, _ := x.bindList(n.Args)
+		return x.b.call(n.Name, args, n.At, fn.Scalar)
+	}
+	t := x.bind(n.Args[0]).Type()
+	return &plan.Const{Val: types.IntDatum(int64(t.OID())), Typ: types.Of(types.Regtype)}
 }
 
 var makeIntervalArgs = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}

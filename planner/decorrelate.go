@@ -87,6 +87,9 @@ func retype(e plan.Expr, t types.Type) plan.Expr {
 // columns. single makes a left join raise 21000 where a left row has more than one match.
 func (b *binder) apply(kind plan.JoinKind, l, r plan.Node, cond plan.Expr, f *frame, single bool) plan.Node {
 	if f == nil || !usesFrame(r, f) {
+		if kind == plan.Left && cond == nil && exactlyOne(r) {
+			kind, single = plan.Inner, false
+		}
 		if isOne(l) && kind == plan.Inner && cond == nil {
 			return r
 		}

@@ -323,17 +323,12 @@ func (x *exprBinder) setList(r *catalog.Relation, items []ast.SetItem) []ColumnE
 	var out []ColumnExpr
 	set := func(name string, e ast.Expr, pos ast.Pos) {
 		i := targetColumn(r, name, pos)
-		for _, o := range out {
-			if o.Col == i {
-				failAt(-1, sqlerr.SyntaxError, "multiple assignments to same column %q", name)
-			}
-		}
 		if _, isDefault := e.(*ast.Default); isDefault {
-			out = append(out, ColumnExpr{i, x.b.defaultOf(r, i)})
+			out = appendSet(r, out, ColumnExpr{i, x.b.defaultOf(r, i)})
 			return
 		}
 		col := r.Columns[i]
-		out = append(out, ColumnExpr{i, x.assign(x.bind(e), col.Type, col.Name, "expression", e.Position())})
+		out = appendSet(r, out, ColumnExpr{i, x.assign(x.bind(e), col.Type, col.Name, "expression", e.Position())})
 	}
 	for _, it := range items {
 		if len(it.Cols) == 1 {
@@ -342,7 +337,10 @@ func (x *exprBinder) setList(r *catalog.Relation, items []ast.SetItem) []ColumnE
 		}
 		row, ok := it.X.(*ast.Row)
 		if !ok {
-			unsupported(it.At, "a multiple-column assignment from a subquery is not supported")
+			for _, c := range x.setFromQuery(r, it) {
+				out = appendSet(r, out, c)
+			}
+			continue
 		}
 		if len(row.Args) != len(it.Cols) {
 			failAt(it.X.Position(), sqlerr.SyntaxError, "number of columns does not match number of values")
@@ -350,6 +348,38 @@ func (x *exprBinder) setList(r *catalog.Relation, items []ast.SetItem) []ColumnE
 		for i, name := range it.Cols {
 			set(name, row.Args[i], it.At)
 		}
+	}
+	return out
+}
+
+// appendSet adds an assignment to a column that has none yet.
+func appendSet(r *catalog.Relation, out []ColumnExpr, c ColumnExpr) []ColumnExpr {
+	for _, o := range out {
+		if o.Col == c.Col {
+			failAt(-1, sqlerr.SyntaxError, "multiple assignments to same column %q", r.Columns[c.Col].Name)
+		}
+	}
+	return append(out, c)
+}
+
+// setFromQuery binds (a, b) = (SELECT x, y ...): a scalar subquery for each column.
+func (x *exprBinder) setFromQuery(r *catalog.Relation, it ast.SetItem) []ColumnExpr {
+	q, ok := it.X.(*ast.Subquery)
+	if !ok {
+		failAt(it.X.Position(), sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+	}
+	root := x.bindSub(q.Query, q.At)
+	if width(root) != len(it.Cols) {
+		failAt(it.X.Position(), sqlerr.SyntaxError, "number of columns does not match number of values")
+	}
+	var out []ColumnExpr
+	for i, name := range it.Cols {
+		c := targetColumn(r, name, it.At)
+		own := clone(root)
+		one := newProject(own, []plan.Expr{colOf(own, i)}, nil)
+		s := &subquery{kind: subqScalar, root: one, typ: columns(one)[0].Type, pos: int(q.At)}
+		col := r.Columns[c]
+		out = append(out, ColumnExpr{c, x.assign(s, col.Type, col.Name, "expression", q.At)})
 	}
 	return out
 }

@@ -44,6 +44,11 @@ func (x *exprBinder) arrayOf(n *ast.ArrayExpr, want *types.Type) plan.Expr {
 }
 
 func (x *exprBinder) subscript(n *ast.Subscript) plan.Expr {
+	if inner, ok := n.X.(*ast.Subscript); ok && !n.Slice && !inner.Slice {
+		if t := x.bind(inner.X).Type(); t.Kind == types.Array {
+			unsupported(n.At, "subscripts of several dimensions are not supported")
+		}
+	}
 	a := x.bind(n.X)
 	t := a.Type()
 	if t.Kind == types.JSONB && !n.Slice {

@@ -35,14 +35,23 @@ func (b *binder) insertRows(p *InsertPlan, s *ast.Insert, cols []int) {
 		return
 	}
 	p.Fill = nil
-	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, clause: "VALUES"}
+	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, clause: "VALUES", subqueries: true}
+	v := &plan.Values{}
+	for _, c := range p.Rel.Columns {
+		v.P.Columns = append(v.P.Columns, plan.Column{Name: c.Name, Type: c.Type})
+	}
 	for _, row := range s.Rows {
 		out := append([]plan.Expr{}, defaults...)
 		for i, c := range cols {
 			out[c] = x.cell(p, row[i], c)
 		}
-		p.RowExprs = append(p.RowExprs, out)
+		v.Rows = append(v.Rows, out)
 	}
+	if n := b.attachRows(v, x.f); n != plan.Node(v) {
+		p.Source = b.finishQuery(n)
+		return
+	}
+	p.RowExprs = v.Rows
 }
 
 func rowPos(row []ast.Expr) ast.Pos {
@@ -93,7 +102,7 @@ func (b *binder) constantRows(p *InsertPlan, rows [][]ast.Expr, cols []int, defa
 		}
 		out.Cols[i] = batch.Constant(p.Rel.Columns[i].Type, d, len(rows))
 	}
-	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, clause: "VALUES"}
+	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, clause: "VALUES", subqueries: true}
 	for i, c := range cols {
 		v := batch.NewVector(p.Rel.Columns[c].Type, len(rows))
 		for _, row := range rows {
@@ -119,7 +128,8 @@ func (x *exprBinder) appendCell(p *InsertPlan, v *batch.Vector, e ast.Expr, c in
 	if ok && x.appendConst(v, k, neg) {
 		return true
 	}
-	if _, isParam := e.(*ast.Param); isParam {
+	switch e.(type) {
+	case *ast.Param, *ast.Subquery:
 		return false
 	}
 	b := x.cell(p, e, c)

@@ -10,6 +10,7 @@ import (
 func (b *binder) optimise(root plan.Node) plan.Node {
 	foldAll(root)
 	root = b.pushdown(root, nil)
+	root = b.orderJoins(root)
 	b.extractKeys(root)
 	if b.view() {
 		root = b.holdBack(root)

@@ -81,11 +81,15 @@ func recoverBind(err *error) {
 	if r == nil {
 		return
 	}
-	p, ok := r.(bindPanic)
-	if !ok {
-		panic(r)
+	if p, ok := r.(bindPanic); ok {
+		*err = p.err
+		return
 	}
-	*err = p.err
+	// A bug of ours fails one statement, not the server.
+	func() {
+		defer sqlerr.Recover(err)
+		panic(r)
+	}()
 }
 
 // binder holds what is common to one statement.

@@ -54,7 +54,8 @@ type (
 		// x are the operands on the left of IN, ANY and ALL; ops the boolean expression of each comparison, made by cmp.
 		x   []plan.Expr
 		cmp func(i int, l, r plan.Expr) plan.Expr
-		eq  bool // the comparison is plain equality
+		eq  bool   // the comparison is plain equality
+		op  string // of subqRow
 		typ types.Type
 		pos int
 	}
@@ -68,6 +69,7 @@ const (
 	subqAny // x op ANY (query); IN is = ANY
 	subqAll // x op ALL (query); NOT IN is NOT (= ANY)
 	subqArray
+	subqRow // (a, b) op (query)
 )
 
 func (e *outerRef) Type() types.Type    { return e.typ }

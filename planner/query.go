@@ -236,7 +236,7 @@ func (b *binder) body(body ast.Body, parent *frame, ctes *cteScope) *bound {
 }
 
 func (b *binder) values(v *ast.Values, parent *frame, ctes *cteScope) *bound {
-	x := &exprBinder{b: b, f: &frame{scope: &scope{}, parent: parent}, ctes: ctes, clause: "VALUES"}
+	x := &exprBinder{b: b, f: &frame{scope: &scope{}, parent: parent}, ctes: ctes, clause: "VALUES", subqueries: true}
 	k := len(v.Rows[0])
 	n := &plan.Values{}
 	for _, row := range v.Rows {
@@ -265,7 +265,36 @@ func (b *binder) values(v *ast.Values, parent *frame, ctes *cteScope) *bound {
 		n.P.Columns = append(n.P.Columns, plan.Column{Name: "column" + itoa(c+1), Type: t})
 		r.pos = append(r.pos, pos[0])
 	}
+	r.node = b.attachRows(n, x.f)
 	return r
+}
+
+// attachRows gives literal rows, with the subqueries in them made joins: a union of projections where there are any.
+func (b *binder) attachRows(v *plan.Values, f *frame) plan.Node {
+	found := false
+	for _, row := range v.Rows {
+		found = found || hasSubqueryIn(row)
+	}
+	if !found {
+		return v
+	}
+	names := make([]string, width(v))
+	for i, c := range columns(v) {
+		names[i] = c.Name
+	}
+	var ins []plan.Node
+	for _, row := range v.Rows {
+		var in plan.Node = newOne()
+		exprs := make([]plan.Expr, len(row))
+		for i, e := range row {
+			in, exprs[i] = b.attach(in, f, e)
+		}
+		ins = append(ins, newProject(in, exprs, names))
+	}
+	if len(ins) == 1 {
+		return ins[0]
+	}
+	return newUnion(ins...)
 }
 
 func (b *binder) setOp(s *ast.SetOp, parent *frame, ctes *cteScope) *bound {
@@ -407,6 +436,12 @@ func (x *exprBinder) rowCount(e ast.Expr, clause string, code sqlerr.Code, none 
 		return none, nil
 	}
 	x.clause = clause
+	walkAST(e, func(n ast.Expr) bool {
+		if c, ok := n.(*ast.ColumnRef); ok {
+			failAt(c.At, sqlerr.InvalidColumnReference, "argument of %s must not contain variables", clause)
+		}
+		return true
+	})
 	v := fold(x.b.cast(x.bind(e), int8Type, fn.Assignment, e.Position()))
 	if c, ok := v.(*plan.Const); ok {
 		if c.Val.Null {

@@ -92,12 +92,7 @@ func (x *exprBinder) compareQuery(l ast.Expr, q *ast.Query, op string, pos ast.P
 		ls = []plan.Expr{x.bind(l)}
 	}
 	root := x.bindSub(q, pos)
-	switch {
-	case width(root) > len(ls):
-		failAt(pos, sqlerr.SyntaxError, "subquery has too many columns")
-	case width(root) < len(ls):
-		failAt(pos, sqlerr.SyntaxError, "subquery has too few columns")
-	}
+	checkWidth(root, len(ls), pos)
 	b := x.b
 	s := &subquery{root: root, x: ls, typ: boolType, pos: int(pos), eq: op == "="}
 	s.cmp = func(_ int, lhs, rhs plan.Expr) plan.Expr { return b.operator(op, lhs, rhs, pos) }
@@ -122,8 +117,21 @@ func (x *exprBinder) compareQuery(l ast.Expr, q *ast.Query, op string, pos ast.P
 
 // rowSubquery is (a, b) op (query).
 func (x *exprBinder) rowSubquery(op string, l *ast.Row, q *ast.Subquery, pos ast.Pos) plan.Expr {
-	unsupported(pos, "comparison of a row with a subquery of several columns is not supported")
-	return nil
+	ls, _ := x.bindList(l.Args)
+	root := x.bindSub(q.Query, q.At)
+	checkWidth(root, len(ls), pos)
+	x.b.compareRows(op, ls, firstCols(root, len(ls)), pos) // for its errors
+	return &subquery{kind: subqRow, root: root, x: ls, op: op, typ: boolType, pos: int(pos)}
+}
+
+// checkWidth compares the number of columns of a subquery with that of the row before it.
+func checkWidth(root plan.Node, k int, pos ast.Pos) {
+	switch {
+	case width(root) > k:
+		failAt(pos, sqlerr.SyntaxError, "subquery has too many columns")
+	case width(root) < k:
+		failAt(pos, sqlerr.SyntaxError, "subquery has too few columns")
+	}
 }
 
 // compare gives the comparison of the operands with a row of the subquery, whose columns are rows.
@@ -265,6 +273,10 @@ func (b *binder) attachOne(n plan.Node, f *frame, s *subquery) (plan.Node, plan.
 		c := colOf(j, width(j)-1)
 		c.Typ = s.typ
 		return j, c
+	case subqRow:
+		j := b.apply(plan.Left, n, s.root, nil, f, !atMostOne(s.root))
+		k := len(s.x)
+		return j, b.compareRows(s.op, s.x, firstCols(j, width(j))[width(j)-k:], pos)
 	case subqExists:
 		n, c := b.attachCount(n, f, s.root)
 		return n, b.operator(">", c, intConst(0), pos)
@@ -342,6 +354,19 @@ func (b *binder) attachQuantified(n plan.Node, f *frame, s *subquery) (plan.Node
 		Whens: []plan.When{{Cond: found, Then: constBool(s.kind == subqAny)}, {Cond: unsure, Then: null}},
 		Else:  constBool(s.kind == subqAll), Typ: boolType,
 	}
+}
+
+// exactlyOne says whether a node always has one row.
+func exactlyOne(n plan.Node) bool {
+	switch x := n.(type) {
+	case *plan.Project:
+		return exactlyOne(x.Input)
+	case *plan.Aggregate:
+		return len(x.Keys) == 0 && x.Session == nil && len(x.Aggs) > 0
+	case *plan.Values:
+		return len(x.Rows) == 1
+	}
+	return false
 }
 
 // atMostOne says whether a node has at most one row.

@@ -126,3 +126,11 @@ SELECT id FROM a ORDER BY (SELECT count(*) FROM b WHERE b.k = a.k), 1
 SELECT b.s, (SELECT count(*) FROM a WHERE a.k = b.k) AS n FROM b ORDER BY n, s
 SELECT id FROM a x WHERE NOT EXISTS (SELECT 1 FROM a y WHERE y.k = x.k AND y.id > x.id)
 SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY v, id) AS r FROM a) x WHERE r = 1
+SELECT a.id, b.s, c.n FROM a, c, b WHERE a.k = b.k AND b.v = c.k AND c.n >= 0
+SELECT a.id, x.id, b.v, c.n FROM a, a x, b LEFT JOIN c ON b.k = c.k WHERE a.k = b.k AND b.v = x.v AND a.id + x.id > 3
+SELECT a.id, b.s, c.n FROM a CROSS JOIN c, b WHERE a.id < 3
+SELECT a.id FROM a, c, b WHERE a.k + c.k = b.k AND b.v = c.n
+SELECT id FROM a WHERE (k, v) = (SELECT 1, 3)
+SELECT id, (k, v) < (SELECT b.k, b.v FROM b WHERE b.k = a.k ORDER BY b.v, b.s LIMIT 1) FROM a
+VALUES ((SELECT count(*) FROM a), 1), ((SELECT max(k) FROM b), (SELECT min(k) FROM b))
+SELECT id, x.y FROM a, LATERAL (VALUES ((SELECT count(*) FROM b WHERE b.k = a.k)), (a.v)) x(y)
