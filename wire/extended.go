@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -332,8 +333,14 @@ func (c *conn) handleExecute(m *pgproto3.Execute) error {
 	if err := c.checkBlock(p.stmt.statement()); err != nil {
 		return err
 	}
-	if err := c.beginImplicit(); err != nil {
-		return err
+	limit := uint64(m.MaxRows)
+	if int32(m.MaxRows) < 0 {
+		limit = 0 // as in PostgreSQL, a negative number is no limit
+	}
+	if !c.alone(limit) {
+		if err := c.beginImplicit(); err != nil {
+			return err
+		}
 	}
 	if p.run == nil {
 		p.run = c.begin()
@@ -342,14 +349,34 @@ func (c *conn) handleExecute(m *pgproto3.Execute) error {
 	}
 	defer c.suspend(p.run)
 	c.current = p.stmt.src
-	limit := uint64(m.MaxRows)
-	if int32(m.MaxRows) < 0 {
-		limit = 0 // as in PostgreSQL, a negative number is no limit
-	}
 	if err := c.execute(p, m.Portal, limit); err != nil {
 		return &failure{err: err, run: p.run, src: p.stmt.src}
 	}
 	return nil
+}
+
+// alone says whether the Execute message at hand is all that its implicit transaction would hold: nothing came before
+// it, it runs its statement to the end, and Sync follows. Such a statement runs outside a block, as a simple query does.
+func (c *conn) alone(limit uint64) bool {
+	return !c.implicit && limit == 0 && c.peek() == 'S'
+}
+
+// peekTime is how long peek waits for a message that is still on its way. Clients write Execute together with what makes the
+// server answer, Sync or Flush, so it passes only where a segment was lost or a message was cut.
+const peekTime = 5 * time.Millisecond
+
+// peek gives the type of the next message without taking it, 0 if it is not there.
+func (c *conn) peek() byte {
+	if c.in.buffered() == 0 {
+		if c.raw.SetReadDeadline(time.Now().Add(peekTime)) != nil {
+			return 0
+		}
+		err := c.in.need(1)
+		if c.raw.SetReadDeadline(time.Time{}) != nil || err != nil {
+			return 0 // a lost connection shows at the next read
+		}
+	}
+	return c.in.buf[c.in.lo]
 }
 
 // execute starts or goes on with a portal.

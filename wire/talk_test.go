@@ -200,6 +200,14 @@ func TestExtendedQuery(t *testing.T) {
 	expect(t, c.until("Z"), "1", "t [20 25]", "T c1:20:0 c2:25:0", "Z I")
 	c.send(&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{[]byte("42"), []byte("x")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{})
 	expect(t, c.until("Z"), "2", "T c1:20:0 c2:25:0", `D "42" "x"`, "C SELECT 1", "Z I")
+	expect(t, e.takeLog(), "") // one statement before Sync needs no transaction of its own
+	c.send(&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{nil, nil}}, &pgproto3.Execute{MaxRows: 1}, &pgproto3.Sync{})
+	expect(t, c.until("Z"), "2", "D NULL NULL", "s", "Z I")
+	expect(t, e.takeLog(), "begin end(false)")
+	c.send(&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{nil, nil}}, &pgproto3.Execute{}, &pgproto3.Flush{})
+	expect(t, c.until("C"), "2", "D NULL NULL", "C SELECT 1")
+	c.send(&pgproto3.Sync{})
+	expect(t, c.until("Z"), "Z I")
 	expect(t, e.takeLog(), "begin end(false)")
 	eight := binary.BigEndian.AppendUint64(nil, 258)
 	c.send(&pgproto3.Bind{PreparedStatement: "s", Parameters: [][]byte{eight, nil}, ParameterFormatCodes: []int16{1, 0}, ResultFormatCodes: []int16{1}},

@@ -43,6 +43,7 @@ func (e *Engine) NewSession(p session.Params) (session.Session, error) {
 			return nil, err
 		}
 	}
+	s.set.started()
 	e.sessMu.Lock()
 	defer e.sessMu.Unlock()
 	if len(e.sessions) >= maxSessions {

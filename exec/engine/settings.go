@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"sort"
 	"strconv"
 	"strings"
@@ -180,16 +181,21 @@ func checkDateStyle(v string) (string, error) {
 // settings are the run-time parameters of one session.
 type settings struct {
 	values map[string]string // lower-case name
+	start  map[string]string // what RESET goes back to: the values that the session began with
 	env    *types.Env        // made from the values, nil when it must be made again
 }
 
 func newSettings() *settings {
-	s := &settings{values: map[string]string{}}
+	s := &settings{values: map[string]string{}, start: map[string]string{}}
 	for _, d := range settingList {
 		s.values[strings.ToLower(d.name)] = d.def
 	}
+	s.started()
 	return s
 }
+
+// started makes the present values those that RESET goes back to.
+func (s *settings) started() { maps.Copy(s.start, s.values) }
 
 // get reads a parameter. Unknown dotted names are custom parameters, as in PostgreSQL.
 func (s *settings) get(name string) (string, bool) {
@@ -234,7 +240,7 @@ func (s *settings) set(name, value string) (*setting, error) {
 	return d, nil
 }
 
-// reset gives a parameter its default back.
+// reset gives a parameter the value back that it had when the session began.
 func (s *settings) reset(name string) (*setting, error) {
 	name = canonical(name)
 	d := settingsByName[name]
@@ -245,7 +251,7 @@ func (s *settings) reset(name string) (*setting, error) {
 		}
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
 	}
-	s.values[name] = d.def
+	s.values[name] = s.start[name]
 	s.env = nil
 	return d, nil
 }
