@@ -5,6 +5,9 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
+// RowIDColumn is the name of the hidden row id of a table without a key.
+const RowIDColumn = catalogRowID
+
 // BindColumn binds the definition of a column that ALTER ... ADD COLUMN adds. Errors are those of CREATE.
 func BindColumn(d ast.ColumnDef, o Options) (catalog.Column, error) {
 	r, err := BindRelation(&ast.CreateRelation{Stream: true, Columns: []ast.ColumnDef{d}}, o)

@@ -122,7 +122,13 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 			h.size += st.rows
 			continue
 		}
-		if snap := p.rels[s.Rel.OID]; snap != nil {
+		snap := p.rels[s.Rel.OID]
+		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil {
+			// Created in the same epoch, and filled already.
+			snap = in.out.publish(upTo)
+			h.wms[s.Rel.OID] = in.wm
+		}
+		if snap != nil {
 			h.snaps[s.Rel.OID] = snap
 			h.size += max(0, snap.count())
 			if w, ok := p.marks[s.Rel.OID]; ok {
@@ -142,15 +148,15 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			return err
 		}
 	}
-	streams := map[catalog.OID]dataflow.Watermark{}
+	streams, rels := map[catalog.OID]dataflow.Watermark{}, map[catalog.OID]*catalog.Relation{}
 	for _, s := range v.graph.Sources() {
-		if e.streamOf(s.Rel) {
-			streams[s.Rel.OID] = dataflow.NoWatermark
+		if s.Rel.Kind == catalog.Stream {
+			streams[s.Rel.OID], rels[s.Rel.OID] = dataflow.NoWatermark, s.Rel
 		}
 	}
 	if len(streams) > 0 {
 		err := e.store.ReadEpochsOf(1, h.upTo, func(oid catalog.OID) bool { _, ok := streams[oid]; return ok }, func(rec *state.EpochRecord) error {
-			in, rows, err := recordInput(rec, streams)
+			in, rows, err := recordInput(rec, streams, rels)
 			if err != nil {
 				return err
 			}
@@ -173,10 +179,8 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 	return v.closeContents(h, streams)
 }
 
-func (e *Engine) streamOf(rel *catalog.Relation) bool { return rel.Kind == catalog.Stream }
-
 // recordInput shows a stored epoch to a view.
-func recordInput(rec *state.EpochRecord, before map[catalog.OID]dataflow.Watermark) (*epochInput, int64, error) {
+func recordInput(rec *state.EpochRecord, before map[catalog.OID]dataflow.Watermark, rels map[catalog.OID]*catalog.Relation) (*epochInput, int64, error) {
 	rows := int64(0)
 	after := map[catalog.OID]dataflow.Watermark{}
 	for _, m := range rec.Watermarks {
@@ -186,7 +190,7 @@ func recordInput(rec *state.EpochRecord, before map[catalog.OID]dataflow.Waterma
 	for i := range rec.Changes {
 		c := &rec.Changes[i]
 		err := c.Each(func(b *batch.Batch) error {
-			changes[c.OID] = append(changes[c.OID], b)
+			changes[c.OID] = append(changes[c.OID], pad(rels[c.OID], b))
 			rows += int64(b.N)
 			return nil
 		})
@@ -265,6 +269,10 @@ func (v *view) closeContents(h *history, streams map[catalog.OID]dataflow.Waterm
 // startView lets a new view catch up: at once where its history is small, else in the background. It runs on the loop's goroutine
 // before the views run epoch n. With all set, it is filled at once whatever its size.
 func (e *Engine) startView(v *view, n uint64, all bool) {
+	if v.rel.Options[pausedOption] != "" {
+		v.setStatus(viewPaused, nil)
+		return
+	}
 	h := e.historyOf(v, e.current(), n-1)
 	waits := false
 	for _, s := range v.graph.Sources() {

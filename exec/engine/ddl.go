@@ -105,7 +105,7 @@ func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (sessi
 		return done(tag), err
 	}
 	if x.AsQuery != nil {
-		return nil, sqlerr.Unsupported("CREATE TABLE AS is not supported").WithHint("CREATE TABLE, then INSERT ... SELECT.")
+		return s.createTableAs(ctx, x, schema)
 	}
 	rel, err := planner.BindRelation(x, s.plannerOptions(s.catalog()))
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 	}
 	old := s.catalog().Relation(schema, x.Name.Name)
 	if old != nil && x.OrReplace {
-		if x.Materialized || old.Kind != catalog.View {
-			return nil, sqlerr.Unsupported("CREATE OR REPLACE of a %s is not supported yet", old.Kind)
+		if want := map[bool]catalog.Kind{false: catalog.View, true: catalog.MatView}[x.Materialized]; old.Kind != want {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", old.Name, want)
 		}
 	} else if there, err := s.exists(schema, x.Name.Name, x.IfNotExists); there || err != nil {
 		return done(tag), err
@@ -185,6 +185,12 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 		s.notice(sqlerr.Notice("%s", n))
 	}
 	if old != nil && x.OrReplace {
+		if x.Materialized {
+			return s.replaceView(ctx, old, rel)
+		}
+		if err := keepsColumns(old, rel); err != nil {
+			return nil, err
+		}
 		rel.OID = old.OID
 		return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
 			func(b *epochBuild) error { return b.apply(event{Kind: "replace", Rel: rel}) })

@@ -243,7 +243,7 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 	}
 	for oid := range e.streams {
-		p.rels[oid] = &streamSnapshot{e: e, oid: oid, epoch: b.n}
+		p.rels[oid] = &streamSnapshot{e: e, rel: e.streams[oid].rel, epoch: b.n}
 		p.events[oid] = e.streams[oid].maxEvent
 	}
 	for oid, t := range e.tables {

@@ -37,16 +37,16 @@ type contentSnapshot interface {
 // streamSnapshot reads a stream's history from the log, up to an epoch.
 type streamSnapshot struct {
 	e     *Engine
-	oid   catalog.OID
+	rel   *catalog.Relation
 	epoch uint64
 }
 
 func (s *streamSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
-	return s.e.store.ScanStream(s.oid, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
+	return s.e.store.ScanStream(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return f(b)
+		return f(pad(s.rel, b))
 	})
 }
 

@@ -133,6 +133,11 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 		if err != nil {
 			return fmt.Errorf("view %s: %w", rel.Name, err)
 		}
+		// An earlier checkpoint may have left something of it.
+		v.space.Drop()
+		for _, c := range []contents{v.out, v.late, v.dead} {
+			c.drop()
+		}
 		e.addView(v)
 		e.startView(v, cp.Epoch+1, true)
 		e.republish(v)

@@ -81,6 +81,9 @@ func (e *Engine) replaced(rel *catalog.Relation) {
 	}
 	if v := e.viewByOID[rel.OID]; v != nil {
 		v.rel = rel
+		if rel.Options[pausedOption] != "" {
+			v.setStatus(viewPaused, nil)
+		}
 	}
 }
 

@@ -83,6 +83,8 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 		return s.createView(ctx, x)
 	case *ast.Drop:
 		return s.drop(ctx, x)
+	case *ast.Alter:
+		return s.alter(ctx, x)
 	case *ast.Truncate:
 		return s.truncate(ctx, x)
 	case *ast.Copy:
@@ -127,9 +129,7 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 	case *ast.Comment:
 		return s.comment(ctx, x)
 	case *ast.Discard:
-		s.prepared = map[string]*ast.Prepare{}
-		s.closeCursors()
-		return done(tag), nil
+		return s.discard(x)
 	case *ast.NoOp:
 		return done(tag), nil
 	case *ast.CreateOther:
@@ -150,12 +150,7 @@ func (s *sess) lookup(n ast.Name) (*catalog.Relation, error) {
 func (s *sess) setStmt(x *ast.Set) (session.Result, error) {
 	tag := commandTag(x)
 	if x.All {
-		for _, d := range settingList {
-			if !d.readOnly {
-				s.set.values[strings.ToLower(d.name)] = d.def
-			}
-		}
-		s.set.env = nil
+		s.resetAll()
 		return done(tag), nil
 	}
 	if strings.HasPrefix(x.Name, "transaction_") {
@@ -445,10 +440,13 @@ func (s *sess) executeStmt(ctx context.Context, x *ast.ExecuteStmt) (session.Res
 func (s *sess) deallocate(x *ast.Deallocate) (session.Result, error) {
 	tag := commandTag(x)
 	if x.Name == "" {
-		s.prepared = map[string]*ast.Prepare{}
+		s.forgetStatements()
 		return done(tag), nil
 	}
 	if s.prepared[x.Name] == nil {
+		if s.p.Deallocate != nil && s.p.Deallocate(x.Name) {
+			return done(tag), nil
+		}
 		return nil, sqlerr.New(sqlerr.InvalidStatementName, "prepared statement \"%s\" does not exist", x.Name)
 	}
 	delete(s.prepared, x.Name)

@@ -43,6 +43,8 @@ type Column struct {
 	NotNull bool
 	Default string // SQL text of the default expression, "" for none
 	Hidden  bool   // not shown by *: the row id of a table without a key
+	// Missing is the value, in text form, of rows that are older than the column; nil means NULL.
+	Missing *string `json:",omitempty"`
 }
 
 // Watermark declares event time: WATERMARK FOR Column AS Column - Delay.
