@@ -128,18 +128,6 @@ func appendText(f *frame, dst []byte, from types.Type, d types.Datum) ([]byte, e
 		return strconv.AppendBool(dst, d.I != 0), nil
 	case types.Bpchar:
 		return append(dst, trimRight(d.B, ' ')...), nil
-	case types.Regclass, types.Regproc:
-		if d.I == 0 {
-			return append(dst, '-'), nil
-		}
-		r, err := f.session(from.InternalName()+"out", []types.Datum{d})
-		if err != nil || !r.Null {
-			return append(dst, r.B...), err
-		}
-	case types.Regtype:
-		if t, ok := types.FromOID(uint32(d.I)); ok {
-			return append(dst, t.String()...), nil
-		}
 	}
 	return types.Append(dst, from, d, f.env), nil
 }
@@ -228,7 +216,7 @@ func fixedCast(f *frame, from, to types.Type, d types.Datum) (types.Datum, error
 			return d, sqlerr.New(sqlerr.NumericValueOutOfRange, `"char" out of range`)
 		}
 		return types.IntDatum(d.I & 0xff), nil
-	case types.OID, types.Regclass, types.Regtype, types.Regproc:
+	case types.OID, types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regrole, types.Regprocedure:
 		if from.Kind == types.Int8 && (d.I < 0 || d.I > math.MaxUint32) {
 			return d, sqlerr.New(sqlerr.NumericValueOutOfRange, "OID out of range")
 		}
@@ -242,30 +230,6 @@ func fixedCast(f *frame, from, to types.Type, d types.Datum) (types.Datum, error
 // parseText reads text as a value of fixed width.
 func parseText(f *frame, to types.Type, d types.Datum) (types.Datum, error) {
 	s := string(d.B)
-	switch to.Kind {
-	case types.Regclass, types.Regproc:
-		if n, err := strconv.ParseUint(s, 10, 32); err == nil {
-			return types.IntDatum(int64(n)), nil
-		}
-		if s == "-" {
-			return types.IntDatum(0), nil
-		}
-		return f.session(to.InternalName()+"in", []types.Datum{d})
-	case types.Regtype:
-		if n, err := strconv.ParseUint(s, 10, 32); err == nil {
-			return types.IntDatum(int64(n)), nil
-		}
-		t, ok := types.ByName(s)
-		if !ok {
-			return d, sqlerr.New(sqlerr.UndefinedObject, "type %q does not exist", s)
-		}
-		return types.IntDatum(int64(t.OID())), nil
-	case types.Char:
-		if len(s) == 0 {
-			return types.IntDatum(0), nil
-		}
-		return types.IntDatum(int64(s[0])), nil
-	}
 	return types.Parse(to.NoMod(), s, f.env)
 }
 

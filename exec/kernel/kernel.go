@@ -10,8 +10,7 @@ import (
 )
 
 // SessionFuncs answers the functions that depend on the catalog or the session (fn.Func.Session): those of
-// pg_catalog that psql calls, current_setting and the like. Besides those it is asked for "regclassin" and
-// "regprocin" (text to OID), "regclassout" and "regprocout" (OID to text) by casts. Args have the declared
+// pg_catalog that psql calls, current_setting and the like. Args have the declared
 // types and may alias a batch; a non-strict function may get NULLs. It is called from the goroutine of the kernel.
 type SessionFuncs interface {
 	Call(name string, args []types.Datum) (types.Datum, error)

@@ -160,22 +160,24 @@ func (s *fakeSession) Call(name string, args []types.Datum) (types.Datum, error)
 			return types.NullDatum, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", args[0].B)
 		}
 		return types.StringDatum("value"), nil
-	case "regclassin":
-		return types.IntDatum(int64(len(args[0].B))), nil
-	case "regclassout":
-		return types.StringDatum(fmt.Sprint("rel", args[0].I)), nil
 	}
 	return types.NullDatum, nil
 }
 
 func TestSessionFunctions(t *testing.T) {
-	s := &fakeSession{}
+	s, env := &fakeSession{}, types.DefaultEnv()
+	env.RegOID = func(_ types.Kind, text string) (uint32, error) { return uint32(len(text)), nil }
+	env.RegName = func(_ types.Kind, oid uint32) (string, bool) { return fmt.Sprint("rel", oid), oid != 7 }
 	for _, c := range []struct{ src, want string }{
 		{"current_setting('x')", "value"},
 		{"current_setting('y')", "error 42704"},
 		{"'pg_class'::text::regclass::text", "rel8"},
 		{"'123'::text::regclass::text", "rel123"},
+		{"'7'::text::regclass::text", "7"},
+		{"'-'::text::regproc::text", "-"},
+		{"0::regnamespace::text", "-"},
 		{"'int4'::text::regtype::text", "integer"},
+		{"'pg_catalog.varchar(10)'::text::regtype::text", "character varying"},
 		{"obj_description(null::oid)", "NULL"},
 		{"format_type(null, null)", "NULL"},
 	} {
@@ -184,7 +186,7 @@ func TestSessionFunctions(t *testing.T) {
 			t.Errorf("%s: %v", c.src, err)
 			continue
 		}
-		d, err := EvalConst(e, &Env{Funcs: s})
+		d, err := EvalConst(e, &Env{Funcs: s, Session: env})
 		got := show(e.Type(), d)
 		if err != nil {
 			got = "error " + string(sqlerr.CodeOf(err))

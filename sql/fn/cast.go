@@ -55,6 +55,12 @@ regclass int8 a b
 regclass int4 a f
 regtype int8 a b
 regtype int4 a f
+regprocedure int8 a b
+regprocedure int4 a f
+regrole int8 a b
+regrole int4 a f
+regnamespace int8 a b
+regnamespace int4 a f
 char bpchar a f
 char varchar a f
 name bpchar a b
@@ -117,6 +123,23 @@ regtype oid i b
 int8 regtype i f
 int2 regtype i f
 int4 regtype i f
+oid regnamespace i b
+regnamespace oid i b
+int8 regnamespace i f
+int2 regnamespace i f
+int4 regnamespace i f
+oid regrole i b
+regrole oid i b
+int8 regrole i f
+int2 regrole i f
+int4 regrole i f
+oid regprocedure i b
+regprocedure oid i b
+int8 regprocedure i f
+int2 regprocedure i f
+int4 regprocedure i f
+regproc regprocedure i b
+regprocedure regproc i b
 text regclass i f s
 varchar regclass i f s
 text bpchar i b
@@ -210,6 +233,8 @@ func findCast(from, to types.Type, ctx CastContext) castMethod {
 		return noCast
 	}
 	switch {
+	case from.Kind == types.Int2Vector && to == types.ArrayOf(from.ElemType()):
+		return sameBits
 	case from.Kind == types.Array && to.Kind == types.Array:
 		switch findCast(from.ElemType(), to.ElemType(), ctx) {
 		case noCast:
@@ -277,9 +302,12 @@ func castVolatility(from, to types.Type) Volatility {
 		if k == types.Array || k == types.Window {
 			k = t.Elem
 		}
+		if k.IsReg() {
+			return Stable
+		}
 		switch k {
 		case types.Date, types.Time, types.Timestamp, types.TimestampTZ, types.Interval, types.Float4, types.Float8,
-			types.Bytea, types.Record, types.Regclass, types.Regtype, types.Regproc:
+			types.Bytea, types.Record:
 			return Stable
 		}
 	}

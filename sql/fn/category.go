@@ -10,7 +10,7 @@ func category(t types.Type) byte {
 	case types.Bool:
 		return 'B'
 	case types.Int2, types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric,
-		types.OID, types.Regclass, types.Regtype, types.Regproc:
+		types.OID, types.Regclass, types.Regtype, types.Regproc, types.Regnamespace, types.Regrole, types.Regprocedure:
 		return 'N'
 	case types.Text, types.Varchar, types.Bpchar, types.Name:
 		return 'S'

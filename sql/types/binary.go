@@ -14,7 +14,8 @@ func errBinary(format string, args ...any) error {
 
 // binaryWidth is the length of the binary form of kinds that have a fixed one.
 var binaryWidth = [NumKinds]int{
-	Bool: 1, Char: 1, Int2: 2, Int4: 4, OID: 4, Regclass: 4, Regtype: 4, Regproc: 4, Date: 4, Float4: 4,
+	Bool: 1, Char: 1, Int2: 2, Int4: 4, OID: 4, Date: 4, Float4: 4,
+	Regclass: 4, Regtype: 4, Regproc: 4, Regnamespace: 4, Regrole: 4, Regprocedure: 4,
 	Int8: 8, Float8: 8, Time: 8, Timestamp: 8, TimestampTZ: 8, Interval: 16, UUID: 16,
 }
 
@@ -37,7 +38,7 @@ func ParseBinary(t Type, b []byte) (Datum, error) {
 		return IntDatum(int64(int16(be.Uint16(b)))), nil
 	case Int4:
 		return IntDatum(int64(int32(be.Uint32(b)))), nil
-	case OID, Regclass, Regtype, Regproc:
+	case OID, Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
 		return IntDatum(int64(be.Uint32(b))), nil
 	case Int8:
 		return IntDatum(int64(be.Uint64(b))), nil
@@ -335,7 +336,7 @@ func AppendBinary(dst []byte, t Type, d Datum) []byte {
 		return append(dst, byte(d.I))
 	case Int2:
 		return be.AppendUint16(dst, uint16(d.I))
-	case Int4, OID, Regclass, Regtype, Regproc:
+	case Int4, OID, Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
 		return be.AppendUint32(dst, uint32(d.I))
 	case Int8, Time:
 		return be.AppendUint64(dst, uint64(d.I))

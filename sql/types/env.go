@@ -13,6 +13,11 @@ type Env struct {
 	ExtraFloatDigits int
 	ByteaHex         bool
 	Now              int64 // statement or epoch timestamp in microseconds since 1970, for 'now', 'today'
+
+	// RegName gives what text shows for the OID of an object (Kind.IsReg), and RegOID reads such a text; nil, or ok =
+	// false, where the catalog is not known: OIDs are then shown and read as numbers. Types need no catalog.
+	RegName func(kind Kind, oid uint32) (name string, ok bool)
+	RegOID  func(kind Kind, text string) (oid uint32, err error)
 }
 
 // DefaultEnv is UTC, ISO, MDY.

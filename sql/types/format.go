@@ -10,8 +10,7 @@ import (
 )
 
 // Append appends PostgreSQL's text form of a value that is not NULL (nothing
-// for NULL). env (nil: DefaultEnv) gives the session's settings. Reg types are
-// shown as numbers; who knows the catalog shows names.
+// for NULL). env (nil: DefaultEnv) gives the session's settings.
 func Append(dst []byte, t Type, d Datum, env *Env) []byte {
 	if env == nil {
 		env = defaultEnv
@@ -25,8 +24,10 @@ func Append(dst []byte, t Type, d Datum, env *Env) []byte {
 			return append(dst, 't')
 		}
 		return append(dst, 'f')
-	case Int2, Int4, Int8, OID, Regclass, Regtype, Regproc:
+	case Int2, Int4, Int8, OID:
 		return strconv.AppendInt(dst, d.I, 10)
+	case Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
+		return appendReg(dst, t.Kind, uint32(d.I), env)
 	case Float4:
 		return appendFloat(dst, d.F, 32, env.ExtraFloatDigits)
 	case Float8:
@@ -55,7 +56,7 @@ func Append(dst []byte, t Type, d Datum, env *Env) []byte {
 	case Array:
 		return appendArrayText(dst, t.ElemType(), d.B, env)
 	case Int2Vector:
-		a := DecodeArray(Of(Int2), d.B)
+		a := DecodeArray(t.ElemType(), d.B)
 		for i := 0; i < a.N; i++ {
 			if i > 0 {
 				dst = append(dst, ' ')

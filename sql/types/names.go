@@ -49,7 +49,13 @@ var kindInfos = [NumKinds]kindInfo{
 	AnyElement:  {2283, 0, "anyelement", "anyelement", 4},
 	AnyArray:    {2277, 0, "anyarray", "anyarray", -1},
 	Int2Vector:  {22, 1006, "int2vector", "int2vector", -1},
+
+	Regnamespace: {4089, 4090, "regnamespace", "regnamespace", 4},
+	Regrole:      {4096, 4097, "regrole", "regrole", 4},
+	Regprocedure: {2202, 2207, "regprocedure", "regprocedure", 4},
 }
+
+const oidVector = 30
 
 // The window composites have no counterpart in PostgreSQL. Their OIDs lie in
 // the range that initdb gives out, above every OID fixed by PostgreSQL.
@@ -77,7 +83,7 @@ var sqlNames = map[string]Kind{
 	"string": Text, "long": Int8, "short": Int2, "tinyint": Int2, "double": Float8, "binary": Bytea,
 	"timestamp_ntz": Timestamp, "timestamp_ltz": TimestampTZ,
 	// Shown as numbers: only psql's queries about objects that do not exist here cast to them.
-	"regnamespace": OID, "regrole": OID, "regoper": OID, "regoperator": OID, "regprocedure": Regproc, "regcollation": OID, "regconfig": OID, "xid": OID,
+	"regoper": OID, "regoperator": OID, "regcollation": OID, "regconfig": OID, "regdictionary": OID, "xid": OID,
 }
 
 var (
@@ -100,6 +106,8 @@ func init() {
 			typesByName["_"+in.name], typesByOID[in.array] = ArrayOf(t), ArrayOf(t)
 		}
 	}
+	v := Type{Kind: Int2Vector, Elem: OID}
+	typesByName["oidvector"], typesByOID[oidVector] = v, v
 	// The unquoted word char means character(1); "char" is the one-byte type.
 	typesByName["char"] = Type{Kind: Bpchar, Mod: 1 + 4}
 	for name, k := range sqlNames {
@@ -118,6 +126,8 @@ func (t Type) info() kindInfo {
 	switch {
 	case t.Kind == Window:
 		return windowInfos[t.Elem]
+	case t.Kind == Int2Vector && t.Elem == OID:
+		return kindInfo{oidVector, 0, "oidvector", "oidvector", -1}
 	case t.Kind == Array:
 		e := kindInfos[t.Elem]
 		return kindInfo{e.array, 0, "_" + e.name, e.sql + "[]", -1}

@@ -87,12 +87,14 @@ func Parse(t Type, s string, env *Env) (Datum, error) {
 		}
 		b, err := AppendJSONB(nil, []byte(s))
 		return Datum{B: b}, err
-	case OID, Regclass, Regtype, Regproc:
-		return parseOID(s, t.String())
+	case OID:
+		return parseOID(s)
+	case Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
+		return parseReg(t.Kind, s, env)
 	case Array:
 		return parseArray(t, s, env)
 	case Int2Vector:
-		return parseInt2Vector(s)
+		return parseInt2Vector(t.ElemType(), s)
 	case Window:
 		return parseWindow(t, s, env)
 	case Void:
@@ -225,13 +227,8 @@ func mantissa(s string) string {
 	return s
 }
 
-func parseOID(s, typ string) (Datum, error) {
+func parseOID(s string) (Datum, error) {
 	t := trimSpace(s)
-	if typ == "regclass" || typ == "regproc" || typ == "regtype" {
-		if t == "-" {
-			return Datum{}, nil
-		}
-	}
 	i, err := strconv.ParseInt(t, 10, 64)
 	if err != nil && err.(*strconv.NumError).Err == strconv.ErrSyntax {
 		return Datum{}, errSyntax("oid", s)

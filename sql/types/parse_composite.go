@@ -63,26 +63,27 @@ func parseTime(s string, mod int32, env *Env) (int64, error) {
 	return roundPrecision(p.timeOfDay(), mod), nil
 }
 
-func parseInt2Vector(s string) (Datum, error) {
+// parseInt2Vector reads int2vector and oidvector.
+func parseInt2Vector(elem Type, s string) (Datum, error) {
 	var elems []Datum
 	for _, w := range strings.Fields(s) {
-		d, err := parseInt(w, "smallint", 16)
+		d, err := Parse(elem, w, nil)
 		if err != nil {
 			return Datum{}, err
 		}
 		elems = append(elems, d)
 	}
-	return Datum{B: appendInt2Vector(nil, elems)}, nil
+	return Datum{B: AppendVector(nil, elem, elems)}, nil
 }
 
-// appendInt2Vector makes the array form with the lower bound 0 that int2vector has.
-func appendInt2Vector(dst []byte, elems []Datum) []byte {
+// AppendVector appends the array form of int2vector or oidvector, whose lower bound is 0.
+func AppendVector(dst []byte, elem Type, elems []Datum) []byte {
 	if len(elems) == 0 {
 		return append(dst, 0)
 	}
 	dst = appendArrayHeader(dst, []Dim{{Len: len(elems)}})
 	for _, e := range elems {
-		dst = AppendValue(dst, Of(Int2), e)
+		dst = AppendValue(dst, elem, e)
 	}
 	return dst
 }

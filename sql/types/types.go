@@ -16,40 +16,43 @@ type Kind uint8
 
 // The kinds. Their numbers are part of the on-disk format: append only.
 const (
-	Unknown     Kind = iota // an untyped literal or NULL, before it is resolved; text layout
-	Bool                    // boolean
-	Int2                    // smallint
-	Int4                    // integer
-	Int8                    // bigint
-	Float4                  // real
-	Float8                  // double precision
-	Numeric                 // numeric, exact
-	Text                    // text
-	Varchar                 // character varying(n)
-	Bpchar                  // character(n), blank padded
-	Name                    // name, for pg_catalog
-	Char                    // "char", for pg_catalog
-	Bytea                   // bytea
-	Date                    // date: days since 2000-01-01 is PostgreSQL's wire form; here days since 1970-01-01
-	Time                    // time without time zone, microseconds since midnight
-	Timestamp               // timestamp without time zone, microseconds since 1970-01-01
-	TimestampTZ             // timestamp with time zone, microseconds since 1970-01-01 UTC
-	Interval                // interval: months, days, microseconds
-	UUID                    // uuid
-	JSON                    // json, text kept as written
-	JSONB                   // jsonb, canonical text
-	OID                     // oid
-	Regclass                // regclass, an oid shown as a relation name
-	Regtype                 // regtype
-	Regproc                 // regproc
-	Array                   // array of Elem
-	Window                  // window composite (start, end); Elem is Timestamp, TimestampTZ or Date
-	Record                  // anonymous composite
-	Void                    // result of a function that has none
-	Any                     // pseudo-type in signatures: any type at all
-	AnyElement              // pseudo-type in signatures: the same type wherever it occurs
-	AnyArray                // pseudo-type in signatures: array of AnyElement
-	Int2Vector              // int2vector, for pg_catalog; array layout, Elem Int2
+	Unknown      Kind = iota // an untyped literal or NULL, before it is resolved; text layout
+	Bool                     // boolean
+	Int2                     // smallint
+	Int4                     // integer
+	Int8                     // bigint
+	Float4                   // real
+	Float8                   // double precision
+	Numeric                  // numeric, exact
+	Text                     // text
+	Varchar                  // character varying(n)
+	Bpchar                   // character(n), blank padded
+	Name                     // name, for pg_catalog
+	Char                     // "char", for pg_catalog
+	Bytea                    // bytea
+	Date                     // date: days since 2000-01-01 is PostgreSQL's wire form; here days since 1970-01-01
+	Time                     // time without time zone, microseconds since midnight
+	Timestamp                // timestamp without time zone, microseconds since 1970-01-01
+	TimestampTZ              // timestamp with time zone, microseconds since 1970-01-01 UTC
+	Interval                 // interval: months, days, microseconds
+	UUID                     // uuid
+	JSON                     // json, text kept as written
+	JSONB                    // jsonb, canonical text
+	OID                      // oid
+	Regclass                 // regclass, an oid shown as a relation name
+	Regtype                  // regtype
+	Regproc                  // regproc
+	Array                    // array of Elem
+	Window                   // window composite (start, end); Elem is Timestamp, TimestampTZ or Date
+	Record                   // anonymous composite
+	Void                     // result of a function that has none
+	Any                      // pseudo-type in signatures: any type at all
+	AnyElement               // pseudo-type in signatures: the same type wherever it occurs
+	AnyArray                 // pseudo-type in signatures: array of AnyElement
+	Int2Vector               // int2vector, for pg_catalog; array layout, Elem Int2; with Elem OID it is oidvector
+	Regnamespace             // regnamespace
+	Regrole                  // regrole
+	Regprocedure             // regprocedure
 	NumKinds
 )
 
@@ -77,7 +80,7 @@ func WindowOf(elem Kind) Type { return Type{Kind: Window, Elem: elem} }
 
 // ElemType gives the element type of an array, or the type of a window's two fields.
 func (t Type) ElemType() Type {
-	if t.Kind == Int2Vector {
+	if t.Kind == Int2Vector && t.Elem != OID {
 		return Type{Kind: Int2}
 	}
 	return Type{Kind: t.Elem}
@@ -103,7 +106,8 @@ const (
 // Layout gives the physical layout of the type's values.
 func (t Type) Layout() Layout {
 	switch t.Kind {
-	case Bool, Int2, Int4, Int8, Date, Time, Timestamp, TimestampTZ, OID, Regclass, Regtype, Regproc, Char:
+	case Bool, Int2, Int4, Int8, Date, Time, Timestamp, TimestampTZ, OID, Char,
+		Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
 		return LayoutI64
 	case Float4, Float8:
 		return LayoutF64
@@ -115,6 +119,15 @@ func (t Type) Layout() Layout {
 
 // IsTime says whether the kind can be an event time.
 func (k Kind) IsTime() bool { return k == Timestamp || k == TimestampTZ || k == Date }
+
+// IsReg says whether values are the OIDs of objects and shown as their names (regclass and its like).
+func (k Kind) IsReg() bool {
+	switch k {
+	case Regclass, Regtype, Regproc, Regnamespace, Regrole, Regprocedure:
+		return true
+	}
+	return false
+}
 
 // IsInt says whether the kind is smallint, integer or bigint.
 func (k Kind) IsInt() bool { return k == Int2 || k == Int4 || k == Int8 }
