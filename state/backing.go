@@ -53,7 +53,7 @@ func (b *backing) Get(k []byte, f func(val []byte)) error {
 		return err
 	}
 	f(v)
-	return c.Close()
+	return b.st.close(c)
 }
 
 // denseGets is the number of steps that a batch of gets goes through the next
@@ -134,7 +134,7 @@ func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
 		return it, nil
 	}
 	if it != nil {
-		if err := it.Close(); err != nil {
+		if err := b.st.close(it); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +146,7 @@ func (b *backing) put(it *spaceIter) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.idle != nil || it.Error() != nil || it.gen != b.st.gen.Load() {
-		return it.Close()
+		return b.st.close(it)
 	}
 	b.idle = it
 	return nil
@@ -157,7 +157,7 @@ func (b *backing) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.idle != nil {
-		_ = b.idle.Close() // an error of reading was given to its user
+		_ = b.st.close(b.idle) // an error of reading was given to its user
 		b.idle = nil
 	}
 }

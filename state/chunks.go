@@ -174,7 +174,7 @@ func (c *Chunks) Freeze() *Section {
 		return nil
 	}
 	disk := count{v.rows, v.disk.first, first + uint64(len(mem))}
-	s.records = []record{{relationKey(keyCount, c.oid), disk.encode()}}
+	s.records = []record{countRecord(c.oid, disk)}
 	c.frozen = len(v.mem)
 	s.written = func(p *pin) { c.written(p, disk, len(mem)) }
 	return s
@@ -284,7 +284,7 @@ func (r *ChunksReader) Close() error {
 	}
 	it := r.it
 	r.it, r.disk = nil, true
-	return it.Close()
+	return r.v.c.st.close(it)
 }
 
 // TrimRows drops the oldest chunks while at least keep rows remain, for

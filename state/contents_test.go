@@ -432,3 +432,59 @@ func TestStateLargerThanMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestReopenInProcess opens relations again after a checkpoint of the same process, as when a view begins again.
+func TestReopenInProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "db")
+	st := openDir(t, dir)
+	ts := []types.Type{types.Of(types.Int8)}
+	rows, chunks := st.Rows(7, ts, []int{0}), st.Chunks(8, ts)
+	write := func() {
+		t.Helper()
+		appendEpoch(t, st, &state.EpochRecord{})
+		rows.Publish(st.LastEpoch())
+		chunks.Publish(st.LastEpoch())
+		c := &checkpoint.Checkpoint{Epoch: st.LastEpoch(), Sections: []*state.Section{chunks.Freeze(), rows.Freeze()}}
+		if _, err := checkpoint.Write(context.Background(), st, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want int64) {
+		t.Helper()
+		rows, chunks = st.Rows(7, ts, []int{0}), st.Chunks(8, ts)
+		n := [2]int64{}
+		count := func(i int) func(*batch.Batch) error {
+			return func(b *batch.Batch) error { n[i] += int64(b.N); return nil }
+		}
+		if err := rows.Snapshot().Scan(count(0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := chunks.Snapshot().Scan(count(1)); err != nil {
+			t.Fatal(err)
+		}
+		if n != [2]int64{want, want} || rows.Snapshot().Rows() != want || chunks.Snapshot().Rows() != want {
+			t.Fatalf("%v rows, counted %d and %d, want %d", n, rows.Snapshot().Rows(), chunks.Snapshot().Rows(), want)
+		}
+	}
+	for _, n := range []int64{3, 0, 2} {
+		rows.DropContents()
+		chunks.DropContents()
+		for i := range n {
+			rows.Apply(ints(i))
+			chunks.Append(ints(i))
+		}
+		write()
+		check(n)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	st = openDir(t, dir)
+	check(2)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := checkpoint.Check(dir); err != nil || len(r.Problems) > 0 {
+		t.Fatalf("%v, %v", r, err)
+	}
+}

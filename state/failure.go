@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -48,17 +49,33 @@ func (s *Store) Failure() error {
 	}
 }
 
+// close closes an iterator or a value of Pebble. After a failure a lock may be
+// held for ever that releasing old files takes, so what is still open is left.
+func (s *Store) close(c io.Closer) error {
+	select {
+	case <-s.failed:
+		return nil
+	default:
+		return c.Close()
+	}
+}
+
 // guard runs a write. The goroutine that meets a failing disk is parked inside
 // Pebble, so it must not be the caller's.
 func (s *Store) guard(write func() error) error {
 	if s.opts.ReadOnly {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "the data directory is open read-only")
 	}
+	return s.unlessFailed(write)
+}
+
+// unlessFailed runs what may meet a failing disk, or a lock that it holds.
+func (s *Store) unlessFailed(f func() error) error {
 	if err := s.Failure(); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { done <- write() }()
+	go func() { done <- f() }()
 	select {
 	case err := <-done:
 		return err

@@ -53,11 +53,11 @@ func TestFailingDisk(t *testing.T) {
 					f.on.Store(true)
 				}
 				rec := randomRecordNoSpool(r, m.st, now, t)
+				next := now.clone()
+				next.learn(rec)
+				history[rec.Epoch] = next // even a failed epoch may survive the crash
 				wait, err := m.st.AppendEpoch(rec)
 				if err == nil {
-					next := now.clone()
-					next.learn(rec)
-					history[rec.Epoch] = next
 					err = wait()
 					if err == nil {
 						now, acked = next, rec.Epoch

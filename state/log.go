@@ -58,7 +58,7 @@ func (s *Store) LastEpoch() uint64 { return s.lastEpoch.Load() }
 //
 // Errors: 53100 when space is short, in which case nothing was written and the
 // epoch may be tried again; 58030 when a write failed, after which the store is
-// read-only. After a failed wait it is unknown whether the epoch survives a restart.
+// read-only. After that it is unknown whether the epoch survives a restart.
 func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 	if last := s.LastEpoch(); last > 0 && rec.Epoch != last+1 || rec.Epoch == 0 {
 		return nil, fmt.Errorf("epoch %d does not follow epoch %d", rec.Epoch, last)
@@ -226,7 +226,7 @@ func (s *Store) findLastEpoch() error {
 	if it.Last() && len(it.Key()) == 9 {
 		s.lastEpoch.Store(binary.BigEndian.Uint64(it.Key()[1:]))
 	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
+	if err := errors.Join(it.Error(), s.close(it)); err != nil {
 		return err
 	}
 	mark, ok, err := s.checkpointMark()
@@ -254,7 +254,7 @@ func (s *Store) ReadEpochsOf(from, to uint64, want func(catalog.OID) bool, f fun
 		return err
 	}
 	err = s.readEpochs(it, want, f)
-	return errors.Join(err, it.Close())
+	return errors.Join(err, s.close(it))
 }
 
 func (s *Store) readEpochs(it *pebble.Iterator, want func(catalog.OID) bool, f func(*EpochRecord) error) error {
@@ -306,7 +306,7 @@ func (s *Store) loadChange(c *RelChange, epoch uint64, i int) error {
 	if err != nil {
 		err = corrupt("chunk %d of epoch %d, relation %d: %v", i, epoch, c.OID, err)
 	}
-	return errors.Join(err, closer.Close())
+	return errors.Join(err, s.close(closer))
 }
 
 // parseChunk decodes a chunk of the log. The batch aliases v.
@@ -338,7 +338,7 @@ func (s *Store) ScanStream(oid catalog.OID, from, to uint64, f func(epoch uint64
 		return err
 	}
 	err = s.scanStream(it, f)
-	return errors.Join(err, it.Close())
+	return errors.Join(err, s.close(it))
 }
 
 func (s *Store) scanStream(it *pebble.Iterator, f func(epoch uint64, b *batch.Batch) error) error {
@@ -377,7 +377,7 @@ func (s *Store) StreamStart(oid catalog.OID) (uint64, error) {
 	if it.First() && len(it.Key()) == 17 {
 		epoch = binary.BigEndian.Uint64(it.Key()[5:])
 	}
-	return epoch, errors.Join(it.Error(), it.Close())
+	return epoch, errors.Join(it.Error(), s.close(it))
 }
 
 // TrimStream deletes the chunks that entered a relation before an epoch. The

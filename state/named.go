@@ -39,7 +39,7 @@ func (s *Store) get(key []byte) (val []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	val = append([]byte{}, v...)
-	return val, true, c.Close()
+	return val, true, s.close(c)
 }
 
 // checkpointMark gives the epoch of the last checkpoint.
@@ -66,5 +66,5 @@ func (s *Store) scanKeys(prefix []byte, f func(k, v []byte) error) error {
 			err = f(it.Key(), v)
 		}
 	}
-	return errors.Join(err, it.Error(), it.Close())
+	return errors.Join(err, it.Error(), s.close(it))
 }

@@ -17,15 +17,19 @@ type pin struct {
 // renewPin makes the state on disk as it is now that of new snapshots.
 func (s *Store) renewPin() *pin {
 	p := &pin{snap: s.db.NewSnapshot()}
-	s.mu.Lock()
+	s.pinMu.Lock()
 	s.pins[p.snap] = struct{}{}
+	s.pinMu.Unlock()
+	s.mu.Lock()
 	s.pin = p
 	s.gen.Add(1)
 	for b := range s.backings {
 		b.release()
 	}
 	s.mu.Unlock()
-	runtime.AddCleanup(p, s.releasePin, p.snap)
+	// Closing takes a lock of Pebble, which a failing disk may hold for ever:
+	// that must not stop the garbage collector's cleanups.
+	runtime.AddCleanup(p, func(snap *pebble.Snapshot) { go s.releasePin(snap) }, p.snap)
 	return p
 }
 
@@ -35,22 +39,21 @@ func (s *Store) currentPin() *pin {
 	return s.pin
 }
 
+// releasePin closes a snapshot, unless Close was faster.
 func (s *Store) releasePin(snap *pebble.Snapshot) {
-	s.mu.Lock()
-	_, open := s.pins[snap]
-	delete(s.pins, snap)
-	s.mu.Unlock()
-	if open {
-		_ = snap.Close() // always nil
+	s.pinMu.Lock()
+	defer s.pinMu.Unlock()
+	if _, open := s.pins[snap]; open {
+		delete(s.pins, snap)
+		_ = s.close(snap) // always nil
 	}
 }
 
 func (s *Store) closePins() {
-	s.mu.Lock()
-	pins := s.pins
-	s.pins = map[*pebble.Snapshot]struct{}{}
-	s.mu.Unlock()
-	for snap := range pins {
-		_ = snap.Close()
+	s.pinMu.Lock()
+	defer s.pinMu.Unlock()
+	for snap := range s.pins {
+		_ = s.close(snap)
 	}
+	clear(s.pins)
 }

@@ -215,8 +215,7 @@ func (r *Rows) Freeze() *Section {
 		s.entries += int64(len(x.recs))
 	}
 	s.each = func(f func(change) error) error { return r.writeRuns(s.prefix, runs, wipe, f) }
-	n := count{rows: v.rows}
-	s.records = []record{{relationKey(keyCount, r.oid), n.encode()}}
+	s.records = []record{countRecord(r.oid, count{rows: v.rows})}
 	r.frozen = len(v.runs)
 	drops := r.drops
 	s.written = func(p *pin) { r.written(p, len(runs), drops) }
@@ -237,7 +236,7 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		if err != nil {
 			return err
 		}
-		defer it.Close()
+		defer r.st.close(it)
 		old.it = it
 	}
 	var key, val []byte

@@ -152,6 +152,7 @@ func (r *RowsReader) Close() error { return r.disk.close() }
 
 // diskRows walks rows of one relation on disk.
 type diskRows struct {
+	st     *Store
 	it     *pebble.Iterator
 	prefix int
 	valid  bool
@@ -161,6 +162,7 @@ type diskRows struct {
 }
 
 func (d *diskRows) seek(v *RowsSnapshot, lo, hi []byte) error {
+	d.st = v.r.st
 	prefix := relationKey(keyRow, v.r.oid)
 	d.prefix = len(prefix)
 	upper := after(prefix)
@@ -205,5 +207,5 @@ func (d *diskRows) close() error {
 	}
 	it := d.it
 	d.it, d.valid = nil, false
-	return it.Close()
+	return d.st.close(it)
 }

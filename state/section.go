@@ -21,6 +21,7 @@ type Section struct {
 	written func(p *pin)
 }
 
+// record is a small key of a section that lies elsewhere; val nil: it is deleted.
 type record struct{ key, val []byte }
 
 // change is one key of a section, in ascending order.
@@ -93,6 +94,28 @@ func (s *Store) loadCounts() error {
 		s.contents[catalog.OID(binary.BigEndian.Uint32(k[1:]))] = c
 		return nil
 	})
+}
+
+// noteCounts keeps what the checkpoint holds in numbers for relations that are opened later.
+func (s *Store) noteCounts(records []record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range records {
+		oid := catalog.OID(binary.BigEndian.Uint32(r.key[1:]))
+		delete(s.contents, oid)
+		if c, ok := decodeCount(r.val); ok {
+			s.contents[oid] = c
+		}
+	}
+}
+
+// countRecord is the record of what a relation holds, which an empty one does not have.
+func countRecord(oid catalog.OID, c count) record {
+	r := record{key: relationKey(keyCount, oid)}
+	if c.rows != 0 || c.first != c.next {
+		r.val = c.encode()
+	}
+	return r
 }
 
 // countOf gives what the checkpoint holds of a relation.

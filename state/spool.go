@@ -67,7 +67,7 @@ func (s *Spooled) Each(f func(*batch.Batch) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.each(it, f), it.Close())
+	return errors.Join(s.each(it, f), s.st.close(it))
 }
 
 func (s *Spooled) each(it *pebble.Iterator, f func(*batch.Batch) error) error {
@@ -121,7 +121,7 @@ func (s *Store) eachSpoolRef(f func(id uint64, owner catalog.OID, epoch uint64) 
 		}
 		err = f(binary.BigEndian.Uint64(it.Key()[1:]), catalog.OID(binary.BigEndian.Uint32(v)), binary.BigEndian.Uint64(v[4:]))
 	}
-	return errors.Join(err, it.Error(), it.Close())
+	return errors.Join(err, it.Error(), s.close(it))
 }
 
 // dropLostSpools deletes, at Open, the spools of statements that did not make
@@ -153,7 +153,7 @@ func (s *Store) dropLostSpools() error {
 		}
 		ok = it.SeekGE(spoolKey(id+1, 0))
 	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
+	if err := errors.Join(it.Error(), s.close(it)); err != nil {
 		return err
 	}
 	s.nextSpool.Store(next)

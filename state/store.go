@@ -63,11 +63,14 @@ type Store struct {
 	spaceSince uint64 // bytes written since
 
 	mu       sync.Mutex
-	pin      *pin // of the last checkpoint
-	pins     map[*pebble.Snapshot]struct{}
-	contents map[catalog.OID]*count // as of the last checkpoint, until the relation is opened
+	pin      *pin                   // of the last checkpoint
+	contents map[catalog.OID]*count // as of the last checkpoint
 	backings map[*backing]struct{}
-	gen      atomic.Uint64 // counts checkpoints, so that cached iterators know when to renew
+
+	pinMu sync.Mutex                    // taken before no other
+	pins  map[*pebble.Snapshot]struct{} // open ones
+
+	gen atomic.Uint64 // counts checkpoints, so that cached iterators know when to renew
 }
 
 const (
@@ -281,26 +284,33 @@ func (s *Store) Dir() string { return s.dir }
 // more. What was not checkpointed is replayed from the log at the next Open.
 // After a failure of the disk it gives that failure and leaves Pebble as it is.
 func (s *Store) Close() error {
-	select {
-	case <-s.failed:
-		return s.failure
-	default:
-	}
-	s.mu.Lock()
-	for b := range s.backings {
-		b.release()
-	}
-	s.backings = map[*backing]struct{}{}
-	s.mu.Unlock()
-	s.closePins()
-	return errors.Join(s.db.Close(), s.lock.Close())
+	err := s.unlessFailed(func() error {
+		s.mu.Lock()
+		for b := range s.backings {
+			b.release()
+		}
+		s.backings = map[*backing]struct{}{}
+		s.mu.Unlock()
+		s.closePins()
+		return s.db.Close()
+	})
+	return errors.Join(err, s.lock.Close())
 }
 
 // MemBytes gives the memory that Pebble occupies: block cache and memtables.
 func (s *Store) MemBytes() int64 {
-	m := s.db.Metrics()
+	m := s.metrics()
 	return m.BlockCache.Size + int64(m.MemTable.Size)
 }
 
 // DiskBytes gives the size of the data directory's files, about.
-func (s *Store) DiskBytes() int64 { return int64(s.db.Metrics().DiskSpaceUsage()) }
+func (s *Store) DiskBytes() int64 { return int64(s.metrics().DiskSpaceUsage()) }
+
+// metrics gives Pebble's figures, zero after a failure.
+func (s *Store) metrics() *pebble.Metrics {
+	got := make(chan *pebble.Metrics, 1)
+	if err := s.unlessFailed(func() error { got <- s.db.Metrics(); return nil }); err != nil {
+		return &pebble.Metrics{}
+	}
+	return <-got
+}

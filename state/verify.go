@@ -35,7 +35,12 @@ func (r *VerifyReport) problem(format string, args ...any) {
 // reading could not go on.
 func (s *Store) Verify(r *VerifyReport) error {
 	r.Rows = map[catalog.OID]int64{}
-	v := verifier{s: s, r: r, spools: map[uint64]int{}, spaces: map[catalog.OID]*table.Checker{}}
+	v := verifier{s: s, r: r, spools: map[uint64]int{}, spaces: map[catalog.OID]*table.Checker{}, counted: map[catalog.OID]bool{}}
+	mark, _, err := s.checkpointMark()
+	if err != nil {
+		r.problem("%v", err)
+	}
+	v.mark = mark
 	it, err := s.db.NewIter(nil)
 	if err != nil {
 		return err
@@ -55,15 +60,17 @@ func (s *Store) Verify(r *VerifyReport) error {
 		err = nil
 	}
 	v.finish()
-	return errors.Join(err, it.Close())
+	return errors.Join(err, s.close(it))
 }
 
 type verifier struct {
-	s      *Store
-	r      *VerifyReport
-	spools map[uint64]int // chunks seen, by spool
-	refs   []uint64
-	spaces map[catalog.OID]*table.Checker
+	s       *Store
+	r       *VerifyReport
+	mark    uint64         // epoch of the checkpoint
+	spools  map[uint64]int // chunks seen, by spool
+	refs    []uint64
+	spaces  map[catalog.OID]*table.Checker
+	counted map[catalog.OID]bool
 }
 
 func (v *verifier) key(k, val []byte) {
@@ -120,11 +127,14 @@ func (v *verifier) epoch(k, val []byte) {
 		v.r.problem("%v", err)
 		return
 	}
+	if epoch <= v.mark {
+		return // chunks before the checkpoint may be trimmed
+	}
 	for i := range rec.Changes {
 		if _, closer, err := v.s.db.Get(chunkKey(rec.Changes[i].OID, epoch, i)); err != nil {
 			v.r.problem("chunk %d of epoch %d, relation %d: %v", i, epoch, rec.Changes[i].OID, err)
 		} else {
-			_ = closer.Close() // always nil
+			_ = v.s.close(closer) // always nil
 		}
 	}
 }
@@ -206,7 +216,7 @@ func (v *verifier) count(k, val []byte) {
 		return
 	}
 	oid := catalog.OID(binary.BigEndian.Uint32(k[1:]))
-	// Counts come after contents.
+	v.counted[oid] = true // counts come after contents
 	if v.r.Rows[oid] != c.rows {
 		v.r.problem("relation %d has %d rows instead of %d", oid, v.r.Rows[oid], c.rows)
 	}
@@ -216,6 +226,11 @@ func (v *verifier) finish() {
 	for _, id := range v.refs {
 		if v.spools[id] == 0 {
 			v.r.problem("spool %d has no chunks", id)
+		}
+	}
+	for oid, n := range v.r.Rows {
+		if n != 0 && !v.counted[oid] {
+			v.r.problem("relation %d has %d rows and no record of them", oid, n)
 		}
 	}
 	for oid, c := range v.spaces {

@@ -49,11 +49,19 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 	if size <= s.smallWrite {
 		write = s.apply
 	}
-	if err := s.guard(func() error { return write(ctx, all) }); err != nil {
+	var p *pin
+	err := s.guard(func() error {
+		err := write(ctx, all)
+		if err == nil {
+			p = s.renewPin()
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	p := s.renewPin()
 	for _, x := range sections {
+		s.noteCounts(x.records)
 		x.written(p)
 	}
 	return nil
@@ -65,19 +73,22 @@ func recordSections(sections []*Section, named map[string][]byte) []*Section {
 	var changes []change
 	for _, x := range sections {
 		for _, r := range x.records {
-			changes = append(changes, change{opSet, r.key, r.val})
+			changes = append(changes, setOrDelete(r.key, r.val))
 		}
 	}
 	counts.each = eachOf(changes)
 	var marks []change
 	for name, val := range named {
-		o := opSet
-		if val == nil {
-			o = opDelete
-		}
-		marks = append(marks, change{o, namedKey(keyMark, name), val})
+		marks = append(marks, setOrDelete(namedKey(keyMark, name), val))
 	}
 	return []*Section{counts, {prefix: []byte{keyMark}, each: eachOf(marks)}}
+}
+
+func setOrDelete(key, val []byte) change {
+	if val == nil {
+		return change{op: opDelete, key: key}
+	}
+	return change{opSet, key, val}
 }
 
 func eachOf(changes []change) func(func(change) error) error {
