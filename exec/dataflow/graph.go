@@ -16,6 +16,8 @@ type Graph struct {
 	root    *node
 	out     Emit
 	info    *EpochInfo
+	all     node // over all sources: what the graph as a whole goes by
+	watch   stopwatch
 }
 
 // Policy says which of several input watermarks an operator goes by (Spark's multipleWatermarkPolicy).
@@ -37,7 +39,11 @@ type node struct {
 	ep       Epoch
 	outB     Watermark // output watermark before and after the epoch
 	outA     Watermark
+	idleB    bool // nothing has come for its idle timeout, before and after the epoch
+	idleA    bool
+	in       Watermark // the input watermark so far, which never goes back
 	emit     Emit
+	spent    opTime
 }
 
 type edge struct {
@@ -62,19 +68,25 @@ type EpochInfo struct {
 	Timestamp int64
 	Final     bool
 	Sink      Sink
+	// Interrupt is asked before a batch goes from one operator to the next: its error ends the epoch. It may be nil.
+	Interrupt func() error
 	// Watermarks gives a source's watermark before and after the epoch, and whether it has a declared one.
 	Watermarks func(s *Source) (before, after Watermark)
+	// Idle says whether a source was idle before and is after the epoch: one that is does not hold others back. nil: none is.
+	Idle func(s *Source) (before, after bool)
+	// Timed says that the time that operators take is to be measured (Times).
+	Timed bool
 }
 
 // NewGraph starts an empty graph.
-func NewGraph(policy Policy) *Graph { return &Graph{policy: policy} }
+func NewGraph(policy Policy) *Graph { return &Graph{policy: policy, all: node{in: NoWatermark}} }
 
 // Handle names a node while the graph is built.
 type Handle struct{ n *node }
 
 // AddSource adds a source; declared says that its relation has a declared watermark.
 func (g *Graph) AddSource(s *Source, declared bool) Handle {
-	n := &node{src: s, declared: declared}
+	n := &node{src: s, declared: declared, in: NoWatermark}
 	s.node = n
 	g.add(n)
 	g.sources = append(g.sources, s)
@@ -84,7 +96,7 @@ func (g *Graph) AddSource(s *Source, declared bool) Handle {
 // Add adds an operator over inputs that are in the graph already; opID is its stateful operator id, -1 for none.
 // Declared says that a declared watermark reaches its output; ports describes its inputs.
 func (g *Graph) Add(op Operator, opID int, declared bool, ports []PortInfo, inputs ...Handle) Handle {
-	n := &node{op: op, declared: declared}
+	n := &node{op: op, declared: declared, in: NoWatermark}
 	n.ep.Operator, n.ep.Inputs = opID, ports
 	for port, in := range inputs {
 		n.inputs = append(n.inputs, in.n)
@@ -132,58 +144,6 @@ func (g *Graph) Operators(f func(Operator)) {
 	}
 }
 
-// Begin starts an epoch: it fixes every operator's watermarks. out takes the root's output.
-func (g *Graph) Begin(info *EpochInfo, out Emit) {
-	g.info, g.out = info, out
-	for _, n := range g.nodes {
-		var inB, inA Watermark
-		if n.src != nil {
-			inB, inA = info.Watermarks(n.src)
-			if !n.declared {
-				inB, inA = NoWatermark, NoWatermark
-			}
-			n.outB, n.outA = inB, inA
-			continue
-		}
-		inB, inA = g.combine(n.inputs)
-		n.ep = Epoch{N: info.N, Timestamp: info.Timestamp, Before: inB, After: inA, Final: info.Final, Sink: info.Sink,
-			Operator: n.ep.Operator, Inputs: n.ep.Inputs}
-		n.outB, n.outA = inB, inA
-		if m, ok := n.op.(WatermarkMapper); ok {
-			n.outB, n.outA = mapped(m, inB), mapped(m, inA)
-		}
-	}
-}
-
-func mapped(m WatermarkMapper, w Watermark) Watermark {
-	if w == NoWatermark {
-		return w
-	}
-	return m.OutputWatermark(w)
-}
-
-// combine applies the policy to the outputs of inputs that carry a declared watermark. None holds back under min and is
-// ignored under max; an input without a declared watermark is always ignored.
-func (g *Graph) combine(ins []*node) (before, after Watermark) {
-	before, after = NoWatermark, NoWatermark
-	first := true
-	for _, in := range ins {
-		if !in.declared {
-			continue
-		}
-		if first {
-			before, after, first = in.outB, in.outA, false
-			continue
-		}
-		if g.policy == PolicyMax {
-			before, after = max(before, in.outB), max(after, in.outA)
-		} else {
-			before, after = min(before, in.outB), min(after, in.outA)
-		}
-	}
-	return before, after
-}
-
 // Push gives rows to a source during an epoch: columns as the source declares them.
 func (g *Graph) Push(s *Source, b *batch.Batch) error {
 	if b.N == 0 {
@@ -196,9 +156,17 @@ func (g *Graph) deliver(n *node, b *batch.Batch) error {
 	if b.N == 0 {
 		return nil
 	}
+	if g.info.Interrupt != nil {
+		if err := g.info.Interrupt(); err != nil {
+			return err
+		}
+	}
 	for _, e := range n.outs {
 		e.to.ep.Port = e.port
-		if err := e.to.op.Push(&e.to.ep, e.port, b, e.to.emit); err != nil {
+		was := g.watch.enter(&e.to.spent.push)
+		err := e.to.op.Push(&e.to.ep, e.port, b, e.to.emit)
+		g.watch.leave(was)
+		if err != nil {
 			return err
 		}
 	}
@@ -214,24 +182,14 @@ func (g *Graph) End() error {
 		if n.op == nil {
 			continue
 		}
-		if err := n.op.EndEpoch(&n.ep, n.emit); err != nil {
+		was := g.watch.enter(&n.spent.end)
+		err := n.op.EndEpoch(&n.ep, n.emit)
+		g.watch.leave(was)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// OutputWatermark gives the root's watermark before and after the current epoch.
-func (g *Graph) OutputWatermark() (before, after Watermark) { return g.root.outB, g.root.outA }
-
-// InputWatermark gives the watermarks by which the stateful operator id judged in the current epoch.
-func (g *Graph) InputWatermark(id int) (before, after Watermark) {
-	for _, n := range g.nodes {
-		if n.op != nil && n.ep.Operator == id {
-			return n.ep.Before, n.ep.After
-		}
-	}
-	return NoWatermark, NoWatermark
 }
 
 // String lists the nodes, for debugging.

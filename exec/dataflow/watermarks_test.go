@@ -1,0 +1,150 @@
+package dataflow
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
+
+// pass is an operator without state that forwards nothing.
+type pass struct{ ep Epoch }
+
+func (p *pass) Push(*Epoch, int, *batch.Batch, Emit) error { return nil }
+
+func (p *pass) EndEpoch(ep *Epoch, _ Emit) error { p.ep = *ep; return nil }
+
+// input is what one source has in an epoch.
+type input struct {
+	before, after Watermark
+	idleB, idleA  bool
+}
+
+// twoInputs is a graph of one operator over two sources, of which the declared ones have a watermark.
+type twoInputs struct {
+	g    *Graph
+	op   *pass
+	srcs []*Source
+}
+
+func newTwoInputs(policy Policy, declared ...bool) *twoInputs {
+	t := &twoInputs{g: NewGraph(policy), op: &pass{}}
+	var hs []Handle
+	any := false
+	for _, d := range declared {
+		s := &Source{}
+		t.srcs = append(t.srcs, s)
+		hs = append(hs, t.g.AddSource(s, d))
+		any = any || d
+	}
+	t.g.SetRoot(t.g.Add(t.op, 0, any, nil, hs...))
+	return t
+}
+
+func (x *twoInputs) run(t *testing.T, ins ...input) (before, after Watermark) {
+	t.Helper()
+	at := func(s *Source) input {
+		for i := range x.srcs {
+			if x.srcs[i] == s {
+				return ins[i]
+			}
+		}
+		return input{}
+	}
+	x.g.Begin(&EpochInfo{Watermarks: func(s *Source) (Watermark, Watermark) { i := at(s); return i.before, i.after },
+		Idle: func(s *Source) (bool, bool) { i := at(s); return i.idleB, i.idleA }}, func(*batch.Batch) error { return nil })
+	if err := x.g.End(); err != nil {
+		t.Fatal(err)
+	}
+	return x.op.ep.Before, x.op.ep.After
+}
+
+// TestIdle walks through the life of two inputs of which one falls silent, stays behind, and comes back.
+func TestIdle(t *testing.T) {
+	const none = NoWatermark
+	steps := []struct {
+		a, b          input
+		before, after Watermark
+		idle          bool
+	}{
+		{input{none, 100, false, false}, input{none, none, false, false}, none, none, false},
+		{input{100, 100, false, false}, input{none, 10, false, false}, none, 10, false},
+		{input{100, 100, false, false}, input{10, 10, false, true}, 10, 100, false},   // b falls silent
+		{input{100, 200, false, false}, input{10, 10, true, true}, 100, 200, false},   // a goes on alone
+		{input{200, 200, false, false}, input{10, 20, true, false}, 200, 200, false},  // b is back, and does not take it back
+		{input{200, 300, false, false}, input{20, 20, false, false}, 200, 200, false}, // b holds it again
+		{input{300, 300, false, true}, input{20, 20, false, true}, 200, 300, true},    // both silent: neither holds the other
+		{input{300, 300, true, true}, input{20, 250, true, false}, 300, 300, false},
+		{input{300, 300, true, true}, input{250, 400, false, false}, 300, 400, false},
+	}
+	x := newTwoInputs(PolicyMin, true, true)
+	for i, s := range steps {
+		b, a := x.run(t, s.a, s.b)
+		if b != s.before || a != s.after || x.g.Idle() != s.idle {
+			t.Errorf("step %d: %d to %d, idle %v; want %d to %d, %v", i, b, a, x.g.Idle(), s.before, s.after, s.idle)
+		}
+	}
+	if b, a := x.g.SourceWatermark(); b != 300 || a != 400 {
+		t.Errorf("the sources together: %d to %d", b, a)
+	}
+	// A graph that goes on elsewhere needs what was reached.
+	y := newTwoInputs(PolicyMin, true, true)
+	y.g.SetReached(x.g.Reached())
+	if b, a := y.run(t, input{300, 300, false, false}, input{250, 400, false, false}); b != 400 || a != 400 {
+		t.Errorf("after a restart: %d to %d", b, a)
+	}
+	y.g.SetReached(nil) // of another plan: ignored
+}
+
+// TestUndeclared: an input without a watermark counts for nothing, idle or not.
+func TestUndeclared(t *testing.T) {
+	x := newTwoInputs(PolicyMin, true, false)
+	if b, a := x.run(t, input{5, 7, false, true}, input{0, 0, false, false}); b != 5 || a != 7 || !x.g.Idle() {
+		t.Errorf("%d to %d, idle %v", b, a, x.g.Idle())
+	}
+}
+
+// TestCombineReference compares random lives of three inputs with the definition.
+func TestCombineReference(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	for round := range 200 {
+		policy := Policy(rnd.IntN(2))
+		x := newTwoInputs(policy, true, true, true)
+		cur := []input{{NoWatermark, NoWatermark, false, false}, {NoWatermark, NoWatermark, false, false}, {NoWatermark, NoWatermark, false, false}}
+		reached := NoWatermark
+		for range 20 {
+			for i := range cur {
+				c := &cur[i]
+				c.before, c.idleB = c.after, c.idleA
+				c.idleA = rnd.IntN(3) == 0
+				if !c.idleA && rnd.IntN(2) == 0 {
+					c.after = max(c.after, 0) + Watermark(rnd.IntN(50))
+				}
+			}
+			want := NoWatermark
+			var live, all []Watermark
+			for _, c := range cur {
+				all = append(all, c.after)
+				if !c.idleA {
+					live = append(live, c.after)
+				}
+			}
+			if policy == PolicyMin && len(live) > 0 {
+				want = live[0]
+				for _, w := range live {
+					want = min(want, w)
+				}
+			} else {
+				for _, w := range all {
+					want = max(want, w)
+				}
+			}
+			was := reached
+			reached = max(reached, want)
+			if b, a := x.run(t, cur...); b != was || a != reached {
+				t.Fatalf("seed %d round %d: %d to %d, want %d to %d", seed, round, b, a, was, reached)
+			}
+		}
+	}
+}
