@@ -319,6 +319,3 @@ func (g *generator) timeWindows() (string, []column) {
 		fmt.Sprintf(`SELECT ww AS c1, ww + INTERVAL '%d minutes' AS c2, %s FROM %s %s, generate_series(date_bin('%d minutes', %s, '1970-01-01') - INTERVAL '%d minutes', date_bin('%d minutes', %s, '1970-01-01'), '%d minutes') ww WHERE %s GROUP BY ww, %s`,
 			size, aggs, r.name, a, slide, t, size-slide, slide, t, slide, cond, key.text)), named(kinds)
 }
-
-// model is a slow description of a view.
-type model struct{}

@@ -10,6 +10,9 @@ type step struct {
 	sql     []string // one statement, or a transaction
 	restart bool
 	crash   bool
+	// What the model needs to know: the rows of streams, in order, and watermarks advanced.
+	events  []event
+	advance map[string]int64
 }
 
 func (s *step) text() string {
