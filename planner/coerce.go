@@ -211,11 +211,7 @@ func (b *binder) common(what string, es []plan.Expr, pos []ast.Pos) types.Type {
 		}
 	}
 	se := *sqlerr.From(err)
-	if se.Code == sqlerr.DatatypeMismatch {
-		se.Message = what + " " + se.Message
-	} else {
-		se.Message = what + " " + se.Message
-	}
+	se.Message = what + " " + se.Message
 	fail(se.At(int(at)))
 	return t
 }

@@ -332,7 +332,7 @@ func zeroOf(t types.Type) plan.Expr { return &plan.Const{Val: types.IntDatum(0),
 
 // grouped handles right sides whose references are equalities beneath operators that can be grouped by them.
 func (a *applier) grouped(r plan.Node) plan.Node {
-	if !a.equalitiesOnly(r) {
+	if !a.equalitiesOnly(r) || !a.noGlobal(r) {
 		return nil
 	}
 	k := width(r)
@@ -404,9 +404,7 @@ func (a *applier) equalitiesOnly(n plan.Node) bool {
 	switch x := n.(type) {
 	case *plan.Project, *plan.Dedup, *plan.OverWindow, *plan.Window, *plan.TopN:
 	case *plan.Aggregate:
-		if len(x.Keys) == 0 && x.Session == nil && n != plan.Node(x) {
-			return false
-		}
+		// One without keys is let through here for groupedScalar; noGlobal refuses it everywhere else.
 	case *plan.Join:
 		right := usesFrame(x.Right, a.f)
 		if right && x.Kind != plan.Inner || x.NullAware {
@@ -439,7 +437,6 @@ func (a *applier) group(n plan.Node) (plan.Node, []pair) {
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		k := width(x)
 		in, pairs := a.group(x.Input)
 		var keep, exprs []plan.Expr
 		for _, c := range conjuncts(x.Pred) {
@@ -451,7 +448,6 @@ func (a *applier) group(n plan.Node) (plan.Node, []pair) {
 			pairs = append(pairs, pair{left: l, right: width(in) + len(exprs)})
 			exprs = append(exprs, r)
 		}
-		_ = k
 		return newFilter(extend(in, exprs...), keep...), pairs
 	case *plan.Join:
 		lw := width(x.Left)

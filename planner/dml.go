@@ -27,7 +27,7 @@ type InsertPlan struct {
 	Returning  *Returning // over the row as it was stored
 	Checks     []Check
 	Params     []types.Type
-	// Depends are the relations that a plan stays valid for, the target first.
+	// Reads are the relations that Source reads.
 	Reads []*catalog.Relation
 }
 

@@ -132,7 +132,7 @@ func (d *dependent) fillEmpty(x *plan.Aggregate, m plan.Node, pairs []pair) (pla
 	return p, d.pairs(p, len(x.Aggs))
 }
 
-// ordered puts the domain columns right behind a node's k own columns, so that nodes can be united.
+// aligned puts the domain columns right behind a node's k own columns, so that nodes can be united.
 func (d *dependent) aligned(n plan.Node, pairs []pair, k int) plan.Node {
 	exprs := firstCols(n, k)
 	for _, p := range pairs {

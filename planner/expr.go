@@ -20,7 +20,6 @@ type exprBinder struct {
 	// What the clause allows.
 	aggs, overs, sets, subqueries, windows bool
 	inAgg, inOver                          bool
-	// inFilter names the aggregate's clause being bound, for messages.
 }
 
 // bind gives the bound form of an expression. Literals and parameters may be left of unknown type.

@@ -306,10 +306,6 @@ func (blk *block) dependentKeys(g *grouping, on *onClause) {
 		blk.needDependent(g, e)
 		return e
 	}
-	if blk.win == nil || !blk.win.session {
-		blk.eachOutput(on, seen)
-		return
-	}
 	blk.eachOutput(on, seen)
 }
 

@@ -43,7 +43,7 @@ func firstMark(p *plan.Props) int {
 // keyTime is case A: a key pair of which either side carries a watermark. A side that can change rows at or below the
 // watermark, such as a table, can't be judged by it.
 func (d *deriver) keyTime(x *plan.Join) int {
-	judged := func(i int, side plan.Node, key plan.Expr) bool {
+	judged := func(side plan.Node, key plan.Expr) bool {
 		return marked(key, side) || side.Props().AppendOnly && d.view
 	}
 	for pass := 0; pass < 2; pass++ {
@@ -52,7 +52,7 @@ func (d *deriver) keyTime(x *plan.Join) int {
 			if pass == 0 && !l || pass == 1 && !r {
 				continue
 			}
-			if judged(i, x.Left, x.LeftKeys[i]) && judged(i, x.Right, x.RightKeys[i]) {
+			if judged(x.Left, x.LeftKeys[i]) && judged(x.Right, x.RightKeys[i]) {
 				return i
 			}
 		}

@@ -13,9 +13,7 @@ type bound struct {
 	node    plan.Node
 	visible int
 	sort    []plan.SortKey
-	// limited says that LIMIT has been applied.
-	limited bool
-	// keyPos are the positions of the output expressions, for errors about their types.
+	// pos are the positions of the output expressions, for errors about their types.
 	pos []ast.Pos
 }
 
@@ -399,14 +397,11 @@ func (b *binder) ordinal(e ast.Expr, n int, clause string) (int, bool) {
 
 // limit applies LIMIT, OFFSET and FETCH.
 func (b *binder) limit(q *ast.Query, r *bound, parent *frame, ctes *cteScope) {
-	if q.Limit == nil && q.Offset == nil {
-		if q.WithTies && len(r.sort) == 0 {
-			failAt(q.At, sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
-		}
-		return
-	}
 	if q.WithTies && len(r.sort) == 0 {
 		failAt(q.At, sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
+	}
+	if q.Limit == nil && q.Offset == nil {
+		return
 	}
 	x := &exprBinder{b: b, f: &frame{scope: &scope{}, parent: parent}, ctes: ctes}
 	limit, limitExpr := x.rowCount(q.Limit, "LIMIT", sqlerr.InvalidRowCountInLimit, -1)
@@ -427,7 +422,7 @@ func (b *binder) limit(q *ast.Query, r *bound, parent *frame, ctes *cteScope) {
 	}
 	t := newTopN(node, nil, sort, limit, offset)
 	t.LimitExpr, t.OffsetExpr, t.WithTies = limitExpr, offsetExpr, q.WithTies
-	r.node, r.limited = t, true
+	r.node = t
 }
 
 // rowCount binds LIMIT or OFFSET: a constant, or an expression of parameters to be computed later.

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"sort"
+
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -23,6 +25,8 @@ func BindRelation(c *ast.CreateRelation, o Options) (r *catalog.Relation, err er
 	}
 	b.relationColumns(r, c)
 	b.constraints(r, c)
+	// PostgreSQL tests them by name.
+	sort.SliceStable(r.Checks, func(i, j int) bool { return r.Checks[i].Name < r.Checks[j].Name })
 	if r.Kind == catalog.Table && r.PrimaryKey == nil {
 		r.PrimaryKey, r.HiddenKey = []int{len(r.Columns)}, true
 		r.Columns = append(r.Columns, catalog.Column{Name: catalogRowID, Type: int8Type, NotNull: true, Hidden: true})

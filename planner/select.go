@@ -353,6 +353,9 @@ func impliedName(e ast.Expr) string {
 func figureName(e ast.Expr) (name string, strong bool) {
 	switch x := e.(type) {
 	case *ast.ColumnRef:
+		if x.Star {
+			return "", false // of (SELECT *): PostgreSQL looks at the query as written
+		}
 		return x.Parts[len(x.Parts)-1], true
 	case *ast.Field:
 		return x.Name, true

@@ -134,3 +134,18 @@ SELECT id FROM a WHERE (k, v) = (SELECT 1, 3)
 SELECT id, (k, v) < (SELECT b.k, b.v FROM b WHERE b.k = a.k ORDER BY b.v, b.s LIMIT 1) FROM a
 VALUES ((SELECT count(*) FROM a), 1), ((SELECT max(k) FROM b), (SELECT min(k) FROM b))
 SELECT id, x.y FROM a, LATERAL (VALUES ((SELECT count(*) FROM b WHERE b.k = a.k)), (a.v)) x(y)
+SELECT id, (SELECT count(*) FROM b WHERE b.k = a.k HAVING count(*) < 2) FROM a
+SELECT id FROM a WHERE EXISTS (SELECT count(*) FROM b WHERE b.k = a.k)
+SELECT id FROM a WHERE NOT EXISTS (SELECT count(*) FROM b WHERE b.k = a.k HAVING count(*) = 0)
+SELECT id FROM a WHERE 0 IN (SELECT count(*) FROM b WHERE b.k = a.k)
+SELECT id, x.c FROM a LEFT JOIN LATERAL (SELECT count(*) AS c FROM b WHERE b.k = a.k) x ON x.c < 1
+SELECT id, (SELECT sum(y) FROM (SELECT count(*) AS y FROM b WHERE b.k = a.k UNION ALL SELECT 10) z) FROM a
+SELECT id, (SELECT max(y) FROM (SELECT count(*) AS y FROM b WHERE b.k = a.k) z) FROM a
+SELECT id, (SELECT count(*) FROM c, LATERAL (SELECT count(*) AS n FROM b WHERE b.k = c.k AND b.v > a.v) z WHERE z.n = 0) FROM a
+SELECT id, (SELECT count(DISTINCT s) FROM b WHERE b.k = a.k OR b.k = a.v) FROM a
+SELECT id, (SELECT count(*) FROM b JOIN c USING (k) WHERE b.k = a.k OR c.n = a.v) FROM a
+SELECT id FROM a WHERE v IN (SELECT v FROM b WHERE b.k = a.k UNION SELECT n FROM c)
+SELECT id, (SELECT v FROM b WHERE b.k = a.k AND b.v IS NOT NULL ORDER BY v LIMIT 1 OFFSET 1) FROM a
+SELECT id, (SELECT string_agg(s, '' ORDER BY s) FROM (SELECT DISTINCT s FROM b WHERE b.k = a.k) z) FROM a
+SELECT id, (SELECT sum(x) FROM unnest(ARRAY[a.k, a.id, 1]) x) FROM a
+SELECT id, (SELECT count(*) FROM generate_series(1, a.k) g, b WHERE b.k = g) FROM a
