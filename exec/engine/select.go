@@ -21,6 +21,26 @@ import (
 type reader interface {
 	// scan gives a source's rows, with the columns that the source declares. Batches are valid during the call of f.
 	scan(ctx context.Context, src *dataflow.Source, f func(*batch.Batch) error) error
+	// memory is how many bytes of state a query may hold.
+	memory() int64
+}
+
+// queryMemory bounds the state of one query: a SELECT has no store to evict to.
+func (e *Engine) queryMemory() int64 { return max(e.opts.MemoryBytes/2, 256<<20) }
+
+// interrupt gives what ends a query early: a cancelled context, or more state than may be held.
+func interrupt(ctx context.Context, limit int64, held func() int64) func() error {
+	n := 0
+	return func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n++; n%64 == 0 && held() > limit {
+			return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("The query holds more than %d MB.", limit>>20).
+				WithHint("Filter earlier, or raise --memory.")
+		}
+		return nil
+	}
 }
 
 // errStop ends a query whose consumer wants no more rows.
@@ -52,17 +72,20 @@ func runQuery(ctx context.Context, root plan.Node, r reader, env *kernel.Env, ou
 		return out(b)
 	}
 	var all []*batch.Batch
+	sorting := int64(0) // bytes in all
 	sort, isSort := root.(*plan.Sort)
 	if isSort {
 		emit = func(b *batch.Batch) error {
 			b, err := unitWeights(b)
 			if err == nil {
 				all = append(all, b.Select(allRows(b.N)))
+				sorting += int64(all[len(all)-1].MemBytes())
 			}
 			return err
 		}
 	}
 	info := &dataflow.EpochInfo{Timestamp: env.Now, Final: true, Sink: selectSink{},
+		Interrupt: interrupt(ctx, r.memory(), func() int64 { return sp.MemBytes() + sorting }),
 		Watermarks: func(*dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
 			return dataflow.NoWatermark, dataflow.NoWatermark
 		}}

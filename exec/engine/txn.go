@@ -224,6 +224,9 @@ type txReader struct {
 	own  map[catalog.OID]*overlay
 }
 
+// memory implements reader.
+func (r *txReader) memory() int64 { return r.e.queryMemory() }
+
 // reader gives what the session's next statement reads.
 func (s *sess) reader() reader {
 	if s.tx == nil {

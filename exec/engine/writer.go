@@ -28,6 +28,9 @@ type loopWriter struct {
 	s *sess
 }
 
+// memory implements reader.
+func (w *loopWriter) memory() int64 { return w.b.e.queryMemory() }
+
 func (w *loopWriter) catalogNow() *catalog.Catalog { return w.b.cat }
 
 func (w *loopWriter) stage(rel *catalog.Relation, b *batch.Batch) error { return w.b.stage(rel, b) }
