@@ -40,7 +40,7 @@ type dedup struct {
 	expiry *expiry // nil if keys are kept for good
 	stats  dataflow.Stats
 
-	sel    []int32 // of the batch at hand: rows on time
+	sel    []int32 // of the batch at hand: rows on time; never nil, which would mean all rows
 	slots  []int32
 	hashes []uint64
 	off    []uint32
@@ -50,7 +50,7 @@ type dedup struct {
 
 // New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
 func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
-	d := &dedup{n: n, env: env, words: 1}
+	d := &dedup{n: n, env: env, words: 1, sel: []int32{}}
 	var err error
 	if d.keys, err = rowenc.Compile(n.Keys, in[0]); err != nil {
 		return nil, err

@@ -15,6 +15,13 @@ func TestRegressions(t *testing.T) {
 		{"empty grouping set", `
 			CREATE TABLE t (a int);
 			SELECT 1 AS x FROM t GROUP BY GROUPING SETS ((), (a), ())`, "(1) (1)"},
+		{"deduplication whose first rows after a restart are late", `
+			CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '10 minutes');
+			CREATE MATERIALIZED VIEW v AS SELECT DISTINCT ON (k, ts) k, ts FROM s;
+			INSERT INTO s VALUES (1, '2024-01-01 00:05:00');
+			restart;
+			INSERT INTO s VALUES (2, '2023-12-31 23:51:00');
+			SELECT k FROM v`, "(1)"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			d, err := openDB()

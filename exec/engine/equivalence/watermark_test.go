@@ -39,11 +39,15 @@ func drawMarked(r *recipe, source func(part, i int) *choices) *scenario {
 	for i := range r.views {
 		g.c = source(partView, i)
 		name := fmt.Sprintf("v%d", i)
+		g.mixed = false
 		v := g.draw(name)
 		mid := g.c.n(len(r.steps) + 1)
 		s.views = append(s.views, v)
 		for _, copy := range []*view{{name: name + "_mid", at: mid}, {name: name + "_late", at: len(r.steps)}} {
 			copy.query, copy.options = v.query, v.options
+			if g.mixed {
+				copy.at = 0
+			}
 			s.views = append(s.views, copy)
 		}
 	}
@@ -58,6 +62,9 @@ type markedViews struct {
 	c      *choices
 	delays map[string]int64
 	made   []string // views with columns ws, we, k, n, s, m, wt
+	// mixed says that the view reads both a view and a stream. Its copies are all made before the data: a later one would get the
+	// contents of the view it reads at once and judge the stream's rows without that view's watermark of the time.
+	mixed bool
 }
 
 func (g *markedViews) draw(name string) *view {
@@ -140,6 +147,7 @@ func (g *markedViews) other() string {
 		return fmt.Sprintf("SELECT %s s0.k, s0.x, t.b, s0.ts FROM s0 %s t ON s0.k = t.a", pick(c, "", "DISTINCT "), pick(c, "JOIN", "LEFT JOIN", "FULL JOIN", "RIGHT JOIN"))
 	}
 	if len(g.made) > 0 {
+		g.mixed = true
 		return fmt.Sprintf("SELECT v.k, v.ws, v.n, s1.x, s1.ts FROM %s v %s s1 ON v.k = s1.k AND s1.ts BETWEEN v.wt - INTERVAL '10 minutes' AND v.wt", pick(c, g.made...), pick(c, "JOIN", "LEFT JOIN"))
 	}
 	return "SELECT DISTINCT k, ts FROM s1"
