@@ -79,7 +79,6 @@ const (
 	ingestDir     = "ingest"
 )
 
-// errNotOurs is the start of what a directory is told that is not a data directory.
 var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by another server")
 
 // Open opens a data directory, which is made when it does not exist. One

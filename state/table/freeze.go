@@ -193,12 +193,12 @@ func (t *Ordered) clear() {
 }
 
 func (w *Windows) freeze(f *Frozen) {
-	for _, g := range w.gone {
-		lo := w.windowPrefix(g.end)
+	for _, end := range w.gone {
+		lo := w.windowPrefix(end)
 		f.deleteRange(lo, PrefixEnd(lo))
-		if w.open[g.end] == nil {
+		if w.open[end] == nil {
 			off := f.begin()
-			f.buf = append(f.buf, w.windowMeta(g.end)...)
+			f.buf = append(f.buf, w.windowMeta(end)...)
 			f.endDelete(off)
 		}
 	}

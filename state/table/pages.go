@@ -172,12 +172,12 @@ func (p *pages) split(q pos) {
 		cut = len(l.ents) - 1
 	}
 	r := &leaf{ents: append(make([]cell, 0, leafCells+1), l.ents[cut:]...), data: l.data, touched: true}
-	r.pack2()
+	r.repack()
 	l.ents = l.ents[:cut]
 	if cut < leafCells {
 		l.ents = append(make([]cell, 0, leafCells+1), l.ents...)
 	}
-	l.pack2()
+	l.repack()
 	p.bytes += l.mem() + r.mem() - before
 	b.leaves = slices.Insert(b.leaves, q.l+1, r)
 	b.seps = slices.Insert(b.seps, q.l+1, string(r.key(0)))
@@ -197,8 +197,8 @@ func (p *pages) split(q pos) {
 	p.top = slices.Insert(p.top, q.b+1, nb)
 }
 
-// pack2 is pack for a leaf whose garbage is not counted, after a split.
-func (l *leaf) pack2() {
+// repack is pack for a leaf whose garbage is not counted, after a split.
+func (l *leaf) repack() {
 	n := 0
 	for _, c := range l.ents {
 		n += int(c.klen + c.vlen)

@@ -528,3 +528,39 @@ func BenchmarkOrderedPut(b *testing.B) {
 		t.Put(key, val)
 	}
 }
+
+// BenchmarkFreeze is the pause between two epochs for each dirty entry.
+func BenchmarkFreeze(b *testing.B) {
+	const n = 1 << 18
+	h := Open(&memBacking{m: map[string]string{}}).Hash(Decl{IntKey: true, Words: 2})
+	keys, slots := make([]int64, n), make([]int32, n)
+	for i := range keys {
+		keys[i] = int64(i) * 31
+	}
+	h.FindOrAddInts(keys, nil, slots)
+	b.ResetTimer()
+	for i := 0; i < b.N; i += n {
+		h.MarkDirty(slots)
+		h.inf.sp.Freeze().Written()
+	}
+}
+
+func BenchmarkOrderedGet(b *testing.B) {
+	t := NewTransient().Ordered(Decl{})
+	r := rand.New(rand.NewPCG(1, 2))
+	key := make([]byte, 16)
+	set := func(v int) {
+		for j := range 8 {
+			key[j] = byte(v >> (56 - 8*j))
+		}
+	}
+	for i := range 1_000_000 {
+		set(i)
+		t.Put(key, key)
+	}
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		set(r.IntN(1_000_000))
+		t.Get(key)
+	}
+}

@@ -10,13 +10,12 @@ import (
 // that opens and closes between two checkpoints. Times are microseconds. Two
 // windows of one table do not share an end.
 type Windows struct {
-	inf    *tableInfo
-	open   map[int64]*window
-	ends   []int64 // ascending
-	last   *window // of the latest At: rows of one window mostly come together
-	spare  []*Hash // tables of dropped windows, to use again
-	gone   []goneWindow
-	closed int64 // counts drops, so that tests can see reuse
+	inf   *tableInfo
+	open  map[int64]*window
+	ends  []int64 // ascending
+	last  *window // of the latest At: rows of one window mostly come together
+	spare []*Hash // tables of dropped windows, to use again
+	gone  []int64 // ends of dropped windows of which something is on disk
 }
 
 type window struct {
@@ -24,9 +23,6 @@ type window struct {
 	h          *Hash
 	onDisk     bool // the window has a record on disk or in a run being written
 }
-
-// goneWindow is a dropped window of which something is on disk.
-type goneWindow struct{ end int64 }
 
 // maxSpare bounds how many dropped tables are kept for reuse.
 const maxSpare = 4
@@ -98,9 +94,8 @@ func (w *Windows) Drop(end int64) {
 		w.last = nil
 	}
 	if x.onDisk {
-		w.gone = append(w.gone, goneWindow{end})
+		w.gone = append(w.gone, end)
 	}
-	w.closed++
 	if len(w.spare) < maxSpare {
 		x.h.reset()
 		w.spare = append(w.spare, x.h)
