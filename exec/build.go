@@ -2,10 +2,12 @@ package exec
 
 import (
 	"github.com/tidemarkdb/tidemark/exec/agg"
+	"github.com/tidemarkdb/tidemark/exec/asof"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/dedup"
 	"github.com/tidemarkdb/tidemark/exec/join"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/lookup"
 	"github.com/tidemarkdb/tidemark/exec/over"
 	"github.com/tidemarkdb/tidemark/exec/setop"
 	"github.com/tidemarkdb/tidemark/exec/simple"
@@ -41,6 +43,10 @@ func Build(n plan.Node, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		return agg.NewAggregate(n, in[0], sp, opID, env)
 	case *plan.Join:
 		return join.New(n, in, sp, opID, env)
+	case *plan.AsofJoin:
+		return asof.New(n, in, sp, opID, env)
+	case *plan.Lookup:
+		return lookup.New(n, in, sp, opID, env)
 	case *plan.SetOp:
 		return setop.New(n, in, sp, opID, env)
 	case *plan.TopN:

@@ -49,6 +49,16 @@ func clone(n plan.Node) plan.Node {
 		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
 		d.NullSafe = append([]bool{}, x.NullSafe...)
 		c = &d
+	case *plan.AsofJoin:
+		d := *x
+		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
+		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
+		c = &d
+	case *plan.Lookup:
+		d := *x
+		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
+		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
+		c = &d
 	case *plan.Union:
 		d := *x
 		d.Ins = append([]plan.Node{}, x.Ins...)

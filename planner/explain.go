@@ -129,6 +129,16 @@ func describe(n plan.Node) string {
 			name += " (single match)"
 		}
 		return name
+	case *plan.AsofJoin:
+		if x.Outer {
+			return "Left Asof Join (" + x.Mode.String() + ")"
+		}
+		return "Asof Join (" + x.Mode.String() + ")"
+	case *plan.Lookup:
+		if x.Outer {
+			return "Left Lookup Join as of processing time"
+		}
+		return "Lookup Join as of processing time"
 	case *plan.Union:
 		return "Union All"
 	case *plan.SetOp:
@@ -198,6 +208,10 @@ func details(n plan.Node) [][2]string {
 		add("Aggregates", strings.Join(aggs, ", "))
 	case *plan.Join:
 		joinDetails(x, add)
+	case *plan.AsofJoin:
+		asofDetails(x, add)
+	case *plan.Lookup:
+		lookupDetails(x, add)
 	case *plan.TopN:
 		add("Partition", exprList(x.PartitionBy, in))
 		add("Sort", sortText(x.Sort, in))
@@ -228,15 +242,7 @@ func details(n plan.Node) [][2]string {
 
 func joinDetails(x *plan.Join, add func(name, text string)) {
 	l, r := columns(x.Left), columns(x.Right)
-	var keys []string
-	for i := range x.LeftKeys {
-		op := " = "
-		if x.NullSafe[i] {
-			op = " IS NOT DISTINCT FROM "
-		}
-		keys = append(keys, exprText(x.LeftKeys[i], l)+op+exprText(x.RightKeys[i], r))
-	}
-	add("Keys", strings.Join(keys, " AND "))
+	add("Keys", keyText(x.LeftKeys, x.RightKeys, x.NullSafe, l, r))
 	if x.Residual != nil {
 		add("Condition", exprText(x.Residual, joinCols(l, r...)))
 	}
@@ -249,6 +255,19 @@ func joinDetails(x *plan.Join, add func(name, text string)) {
 	if x.RightState != nil {
 		add("Right state until", "watermark "+signedMicros(x.RightState.OffsetMicros)+" passes "+r[x.RightTime].Name)
 	}
+}
+
+// keyText shows key pairs; nullSafe is nil where NULLs are never equal.
+func keyText(left, right []plan.Expr, nullSafe []bool, l, r []plan.Column) string {
+	var keys []string
+	for i := range left {
+		op := " = "
+		if nullSafe != nil && nullSafe[i] {
+			op = " IS NOT DISTINCT FROM "
+		}
+		keys = append(keys, exprText(left[i], l)+op+exprText(right[i], r))
+	}
+	return strings.Join(keys, " AND ")
 }
 
 func limitText(x *plan.TopN) string {

@@ -24,6 +24,7 @@ type fromPart struct {
 	node    plan.Node
 	scope   *scope
 	lateral *frame
+	asOf    bool // looked up as of the time at which the rows to its left come in
 }
 
 // list binds the items of FROM, joined by comma; none gives one row without columns.
@@ -71,7 +72,7 @@ func (fb *fromBinder) lateralFrame(left *fromPart) *frame {
 
 func (fb *fromBinder) table(t *ast.TableRef) *fromPart {
 	if t.AsOf != nil {
-		unsupported(t.AsOf.Position(), "FOR SYSTEM_TIME AS OF is not supported yet")
+		unsupported(t.AsOf.Position(), "FOR SYSTEM_TIME AS OF is supported on the right side of a join only")
 	}
 	alias := t.Alias
 	if alias == "" {
@@ -249,15 +250,18 @@ func (fb *fromBinder) subquery(t *ast.SubqueryRef, left *fromPart) *fromPart {
 
 // joinKinds maps the syntax to the plan; cross is an inner join without a condition.
 var joinKinds = map[string]plan.JoinKind{"inner": plan.Inner, "cross": plan.Inner, "left": plan.Left, "right": plan.Right,
-	"full": plan.Full, "semi": plan.Semi, "anti": plan.Anti}
+	"full": plan.Full, "semi": plan.Semi, "anti": plan.Anti, "asof": plan.Inner, "left asof": plan.Left}
 
 func (fb *fromBinder) join(j *ast.Join, outer *fromPart) *fromPart {
 	kind, ok := joinKinds[j.Kind]
 	if !ok {
-		unsupported(j.At, "%s joins are not supported yet", map[string]string{"asof": "ASOF", "left asof": "ASOF"}[j.Kind])
+		unsupported(j.At, "%s joins are not supported", j.Kind)
 	}
 	l := fb.item(j.L, outer)
-	r := fb.item(j.R, l)
+	r := fb.rightItem(j, l)
+	if j.Kind == "asof" || j.Kind == "left asof" {
+		return fb.asofJoin(j, l, r)
+	}
 	if r.lateral != nil && usesFrame(r.node, r.lateral) && (kind == plan.Right || kind == plan.Full) {
 		failAt(j.At, sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT for a LATERAL reference")
 	}
@@ -311,7 +315,11 @@ func shifted(s *scope, n int) *scope {
 // combine joins two items; the condition is over left columns, then right.
 func (fb *fromBinder) combine(kind plan.JoinKind, l, r *fromPart, cond plan.Expr) *fromPart {
 	p := &fromPart{lateral: l.lateral}
-	p.node = fb.b.apply(kind, l.node, r.node, cond, r.lateral, false)
+	if r.asOf {
+		p.node = fb.b.lookup(kind, l.node, r.node, cond)
+	} else {
+		p.node = fb.b.apply(kind, l.node, r.node, cond, r.lateral, false)
+	}
 	if kind == plan.Semi || kind == plan.Anti {
 		p.scope = l.scope
 		return p

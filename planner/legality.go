@@ -21,6 +21,7 @@ func (b *binder) derive(q *plan.Query) {
 // checkView refuses what a maintained view, or its output mode, can never answer. Properties must have been derived.
 func (b *binder) checkView(root plan.Node) {
 	checkVolatile(root)
+	checkLookups(root)
 	switch b.o.View.Mode {
 	case catalog.Complete:
 		checkComplete(root)
@@ -90,12 +91,20 @@ func checkAppend(root plan.Node) {
 	if _, ok := root.(*plan.AppendFinal); ok {
 		return // it is there to make the rows beneath it final
 	}
-	for _, in := range root.Inputs() {
-		checkAppend(in)
+	for i, in := range root.Inputs() {
+		if !lookedUp(root, i) {
+			checkAppend(in)
+		}
 	}
 	if err := appendError(root); err != nil {
 		fail(err)
 	}
+}
+
+// lookedUp says that input i of a node is one of which only the contents count, not the changes.
+func lookedUp(n plan.Node, i int) bool {
+	_, ok := n.(*plan.Lookup)
+	return ok && i == 1
 }
 
 const appendWhat = "append output mode is not supported for "
@@ -112,6 +121,8 @@ func appendError(n plan.Node) *sqlerr.Error {
 		return aggregateError(x)
 	case *plan.Join:
 		return joinError(x)
+	case *plan.AsofJoin:
+		return asofError(x)
 	case *plan.SetOp:
 		return sqlerr.Unsupported(appendWhat+"%s: a row that was emitted could be taken away by a later row of the other side", setOpName(x)).
 			WithHint("Use output_mode = 'update', or an anti join with a range condition on watermarked columns.")
@@ -213,7 +224,9 @@ func (b *binder) holdBack(n plan.Node) plan.Node {
 		return n
 	}
 	for i, in := range n.Inputs() {
-		setInput(n, i, b.holdBack(in))
+		if !lookedUp(n, i) {
+			setInput(n, i, b.holdBack(in))
+		}
 	}
 	s, ok := n.(*plan.Scan)
 	if !ok || s.Rel.Kind != catalog.MatView || s.Rel.AppendOnly || len(s.Rel.WatermarkCols) == 0 {
@@ -261,6 +274,10 @@ func operatorName(n plan.Node) string {
 		return what + " by (" + strings.Join(names, ", ") + ")"
 	case *plan.Join:
 		return strings.ToLower(x.Kind.String()) + " join"
+	case *plan.AsofJoin:
+		return "asof join"
+	case *plan.Lookup:
+		return "lookup join"
 	case *plan.SetOp:
 		return setOpName(x)
 	case *plan.TopN:

@@ -213,6 +213,18 @@ func setInput(n plan.Node, i int, in plan.Node) {
 		} else {
 			x.Right = in
 		}
+	case *plan.AsofJoin:
+		if i == 0 {
+			x.Left = in
+		} else {
+			x.Right = in
+		}
+	case *plan.Lookup:
+		if i == 0 {
+			x.Left = in
+		} else {
+			x.Right = in
+		}
 	case *plan.Union:
 		x.Ins[i] = in
 	case *plan.SetOp:
@@ -280,6 +292,14 @@ func mapExprs(n plan.Node, f func(plan.Expr) plan.Expr) {
 			x.Session = &plan.Session{Time: f(x.Session.Time), Gap: f(x.Session.Gap), TimeWatermarked: x.Session.TimeWatermarked}
 		}
 	case *plan.Join:
+		list(x.LeftKeys)
+		list(x.RightKeys)
+		x.Residual = opt(x.Residual)
+	case *plan.AsofJoin:
+		list(x.LeftKeys)
+		list(x.RightKeys)
+		x.LeftTime, x.RightTime = f(x.LeftTime), f(x.RightTime)
+	case *plan.Lookup:
 		list(x.LeftKeys)
 		list(x.RightKeys)
 		x.Residual = opt(x.Residual)

@@ -25,6 +25,10 @@ func newDeriver(b *binder) *deriver {
 }
 
 func (d *deriver) derive(n plan.Node) {
+	if x, ok := n.(*plan.Lookup); ok {
+		d.lookup(x)
+		return
+	}
 	for _, in := range n.Inputs() {
 		d.derive(in)
 	}
@@ -66,6 +70,8 @@ func (d *deriver) derive(n plan.Node) {
 		d.aggregate(x)
 	case *plan.Join:
 		d.join(x)
+	case *plan.AsofJoin:
+		d.asof(x)
 	case *plan.Union:
 		d.union(x)
 	case *plan.SetOp:

@@ -33,6 +33,10 @@ func prune(n plan.Node, need []bool) (plan.Node, []int) {
 		return pruneAggregate(x, need)
 	case *plan.Join:
 		return pruneJoin(x, need)
+	case *plan.AsofJoin:
+		return pruneAsof(x, need)
+	case *plan.Lookup:
+		return pruneLookup(x, need)
 	case *plan.Union:
 		for i, in := range x.Ins {
 			x.Ins[i] = exactly(in, need)
@@ -280,8 +284,13 @@ func mergeProjects(n plan.Node, root bool) plan.Node {
 	for i, in := range n.Inputs() {
 		setInput(n, i, mergeProjects(in, false))
 	}
-	if j, ok := n.(*plan.Join); ok {
+	switch j := n.(type) {
+	case *plan.Join:
 		j.P.Columns = joinOutput(j)
+	case *plan.AsofJoin:
+		j.P.Columns = joinCols(columns(j.Left), columns(j.Right)...)
+	case *plan.Lookup:
+		j.P.Columns = joinCols(columns(j.Left), columns(j.Right)...)
 	}
 	p, ok := n.(*plan.Project)
 	if !ok {

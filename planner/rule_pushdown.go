@@ -51,6 +51,10 @@ func (b *binder) pushdown(n plan.Node, preds []plan.Expr) plan.Node {
 		return b.pushAggregate(x, preds)
 	case *plan.Join:
 		return b.pushJoin(x, preds)
+	case *plan.AsofJoin:
+		return b.pushLeft(x, x.Left, x.Right, preds)
+	case *plan.Lookup:
+		return b.pushLeft(x, x.Left, x.Right, preds)
 	}
 	for i, in := range n.Inputs() {
 		setInput(n, i, b.pushdown(in, nil))

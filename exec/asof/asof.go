@@ -34,8 +34,8 @@ type asof struct {
 
 // New makes the operator of a plan.AsofJoin over inputs with columns of the types in[0] and in[1].
 func New(n *plan.AsofJoin, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
-	if len(n.LeftKeys) != len(n.RightKeys) || n.Cond != nil {
-		return nil, sqlerr.New(sqlerr.InternalError, "the condition of an ASOF join was not taken apart")
+	if len(n.LeftKeys) != len(n.RightKeys) {
+		return nil, sqlerr.New(sqlerr.InternalError, "ASOF join with %d left and %d right keys", len(n.LeftKeys), len(n.RightKeys))
 	}
 	o := &asof{n: n, env: env, past: n.Past(), strict: n.Op == ">" || n.Op == "<", hold: n.Timed && n.Mode == catalog.Append}
 	o.out = rowenc.NewOut(append(append([]types.Type(nil), in[0]...), in[1]...))

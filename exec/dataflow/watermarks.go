@@ -10,7 +10,7 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 			g.beginSource(n)
 			continue
 		}
-		inB, inA := g.combine(n, n.inputs)
+		inB, inA := g.combine(n, n.timed())
 		n.ep = Epoch{N: info.N, Timestamp: info.Timestamp, Before: inB, After: inA, Final: info.Final, Sink: info.Sink,
 			Operator: n.ep.Operator, Inputs: n.ep.Inputs}
 		n.outB, n.outA = inB, inA

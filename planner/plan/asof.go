@@ -15,8 +15,6 @@ type (
 		// LeftTime and RightTime are compared by Op: "<", "<=", ">", ">=". They have one type, which need not be a time unless Timed.
 		LeftTime, RightTime Expr
 		Op                  string
-		// Cond is the whole condition over left columns, then right, until the rule that takes it apart has run; nil afterwards.
-		Cond Expr
 		// Timed says that both times carry a watermark and that both inputs are append-only: rows at or below it are final, leave the state and
 		// come too late.
 		Timed bool
