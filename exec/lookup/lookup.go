@@ -130,6 +130,7 @@ func (o *lookup) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	if b.N == 0 {
 		return nil
 	}
+	ep.Port = 0 // letters are about left rows
 	defer b.Reset()
 	vecs, sel, err := o.leftKeys.Eval(ep, o.env, b)
 	if err != nil {
@@ -201,8 +202,9 @@ func (o *lookup) flushPairs(ep *dataflow.Epoch, out dataflow.Emit) error {
 	sel := []int32(nil)
 	if o.residual != nil {
 		pass, failed := o.residual.Filter(o.env, o.pairs, nil, []int32{})
+		pairs := pairEpoch(ep)
 		for _, f := range failed {
-			if err := ep.Sink.Dead(ep, o.pairs, f.Row, f.Err); err != nil {
+			if err := ep.Sink.Dead(pairs, o.pairs, f.Row, f.Err); err != nil {
 				return err
 			}
 			o.matched[o.of[f.Row]] = true // a letter stands for it
@@ -213,6 +215,17 @@ func (o *lookup) flushPairs(ep *dataflow.Epoch, out dataflow.Emit) error {
 		o.matched[o.of[i]] = true
 		return o.out.Copy(o.pairs, i, o.pairs.Weight(i), out)
 	})
+}
+
+// pairEpoch is ep with one port that describes pairs, for their dead letters.
+func pairEpoch(ep *dataflow.Epoch) *dataflow.Epoch {
+	e := *ep
+	e.Port, e.Inputs = 0, nil
+	if len(ep.Inputs) == 2 {
+		l, r := ep.Inputs[0], ep.Inputs[1]
+		e.Inputs = []dataflow.PortInfo{{Columns: append(append([]string(nil), l.Columns...), r.Columns...), Streams: l.Streams}}
+	}
+	return &e
 }
 
 // alone emits row i of b with NULLs.
