@@ -11,6 +11,7 @@ func (b *binder) optimise(root plan.Node) plan.Node {
 	foldAll(root)
 	root = b.pushdown(root, nil)
 	root = b.orderJoins(root)
+	root = topN(root)
 	b.extractKeys(root)
 	if b.view() {
 		root = b.holdBack(root)

@@ -49,6 +49,15 @@ func prune(n plan.Node, need []bool) (plan.Node, []int) {
 		x.Left, x.Right = exactly(x.Left, all), exactly(x.Right, all)
 		return x, identity(width(x))
 	case *plan.OverWindow:
+		k := width(x.Input)
+		if !anyOf(need[k:]) {
+			// Window functions that nothing reads change nothing.
+			child, m := prune(x.Input, need[:k])
+			for range x.Funcs {
+				m = append(m, -1)
+			}
+			return child, m
+		}
 		return pruneTail(x, x.Input, need)
 	case *plan.Window, *plan.TableFunc:
 		if len(n.Inputs()) == 0 {
@@ -83,6 +92,15 @@ func prune(n plan.Node, need []bool) (plan.Node, []int) {
 	}
 	n.Props().Columns = columns(child)
 	return n, m
+}
+
+func anyOf(need []bool) bool {
+	for _, n := range need {
+		if n {
+			return true
+		}
+	}
+	return false
 }
 
 func identity(n int) []int {

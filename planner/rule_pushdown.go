@@ -32,6 +32,10 @@ func (b *binder) pushdown(n plan.Node, preds []plan.Expr) plan.Node {
 		}
 		x.Input = b.pushdown(x.Input, below)
 		return newFilter(x, above...)
+	case *plan.OverWindow:
+		below, above := splitPreds(preds, func(p plan.Expr) bool { return onPartition(p, x.PartitionBy) })
+		x.Input = b.pushdown(x.Input, below)
+		return newFilter(x, above...)
 	case *plan.Sort:
 		x.Input = b.pushdown(x.Input, preds)
 		return x
@@ -213,6 +217,22 @@ func within(lo, hi int) func(plan.Expr) bool {
 		l, h, ok := colRange(e)
 		return !ok || l >= lo && h < hi
 	}
+}
+
+// onPartition says that p reads only columns by which rows are partitioned, so that it keeps or drops whole partitions.
+func onPartition(p plan.Expr, part []plan.Expr) bool {
+	return !constExpr(p) && !has(p, func(x plan.Expr) bool {
+		c, ok := x.(*plan.Col)
+		if !ok {
+			return false
+		}
+		for _, e := range part {
+			if k, isCol := e.(*plan.Col); isCol && k.Index == c.Index {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func constExpr(e plan.Expr) bool {
