@@ -89,11 +89,11 @@ const (
 	spaceBytes = 16 << 20
 )
 
-// checkSpace says whether n more bytes can be written without touching the
-// reserve, which recovery, compaction and DROP need. Disk usage is asked for
+// checkSpace says whether n more bytes can be written and leave a reserve,
+// which recovery, compaction, checkpoints and DROP need. Disk usage is asked for
 // now and then, and assumed to shrink by what is written meanwhile, twice:
 // the log is flushed into tables before it is deleted.
-func (s *Store) checkSpace(n int) error {
+func (s *Store) checkSpace(n int, reserve uint64) error {
 	s.spaceMu.Lock()
 	defer s.spaceMu.Unlock()
 	if now := time.Now(); s.spaceAt.IsZero() || now.Sub(s.spaceAt) > spaceEvery || s.spaceSince > spaceBytes || 2*uint64(n) > spaceBytes {
@@ -105,10 +105,10 @@ func (s *Store) checkSpace(n int) error {
 		s.spaceAt, s.spaceFree, s.spaceSince = now, u.AvailBytes, 0
 	}
 	s.spaceSince += 2 * uint64(n)
-	if s.spaceFree < s.opts.ReserveBytes+s.spaceSince {
+	if s.spaceFree < reserve+s.spaceSince {
 		s.spaceAt = time.Time{}
 		return sqlerr.New(sqlerr.DiskFull, "could not write to the data directory: no space left on device").
-			WithDetail("%d MB are free, of which %d MB are kept in reserve.", s.spaceFree>>20, s.opts.ReserveBytes>>20).
+			WithDetail("%d MB are free, of which %d MB are kept in reserve.", s.spaceFree>>20, reserve>>20).
 			WithHint("Free some space, drop a relation or shorten the retention of a stream.")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -22,6 +23,8 @@ type EpochRecord struct {
 	Watermarks []StreamMark // of the streams whose mark the epoch moved
 	Events     []byte       // catalog events, opaque here
 	Meta       []byte       // source offsets and whatever else replay needs, opaque here
+	// UseReserve lets the record be written where space is short: it leads to space being freed. It is not stored.
+	UseReserve bool
 }
 
 // RelChange is a change of one base relation: a batch, or a spooled statement.
@@ -67,8 +70,13 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 	if err := s.fillEpoch(b, rec); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	if err := s.checkSpace(b.Len()); err != nil {
-		return nil, errors.Join(err, b.Close())
+	reserve := s.opts.ReserveBytes
+	if rec.UseReserve {
+		reserve /= 2
+	}
+	if err := s.checkSpace(b.Len(), reserve); err != nil {
+		_ = b.Close() // it was never applied
+		return nil, err
 	}
 	if err := s.guard(func() error { return s.db.ApplyNoSyncWait(b, pebble.Sync) }); err != nil {
 		return nil, err
@@ -410,3 +418,18 @@ func (s *Store) TrimHeaders(before uint64) error {
 // DropRelation deletes what the log holds of a relation. Contents are dropped
 // with DropContents, operator state with Space.Drop, through the next checkpoint.
 func (s *Store) DropRelation(oid catalog.OID) error { return s.TrimStream(oid, math.MaxUint64) }
+
+// Reclaim starts what gives the space of deleted data back to the file system:
+// deletions free nothing while they lie in memory, or while a snapshot is older
+// than they are. It must not run beside Write.
+func (s *Store) Reclaim() error {
+	err := s.guard(func() error {
+		s.renewPin()
+		_, err := s.db.AsyncFlush()
+		return err
+	})
+	if err == nil && s.checkSpace(0, 2*s.opts.ReserveBytes) != nil {
+		runtime.GC() // closes older pins now rather than at some time
+	}
+	return err
+}

@@ -19,7 +19,7 @@ func (s *Store) Named(name string) (val []byte, ok bool, err error) {
 // PutMeta makes a record durable at once, outside epochs and checkpoints: for
 // what is not a function of the log, such as settings of the server.
 func (s *Store) PutMeta(key string, val []byte) error {
-	if err := s.checkSpace(len(val)); err != nil {
+	if err := s.checkSpace(len(val), s.opts.ReserveBytes); err != nil {
 		return err
 	}
 	return s.guard(func() error { return s.db.Set(namedKey(keyInfo, key), val, pebble.Sync) })

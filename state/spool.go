@@ -35,7 +35,7 @@ func (s *Store) NewSpool() *Spool { return &Spool{st: s, id: s.nextSpool.Add(1)}
 // Append adds a copy of the batch. Errors as those of AppendEpoch.
 func (sp *Spool) Append(b *batch.Batch) error {
 	sp.buf = batch.Encode(sp.buf[:0], b)
-	if err := sp.st.checkSpace(len(sp.buf)); err != nil {
+	if err := sp.st.checkSpace(len(sp.buf), sp.st.opts.ReserveBytes); err != nil {
 		return err
 	}
 	k := spoolKey(sp.id, sp.chunks)

@@ -41,7 +41,8 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 		}
 		size += x.bytes
 	}
-	if err := s.checkSpace(int(size)); err != nil {
+	// A checkpoint may use half of the reserve: after it, the log and what was dropped can be deleted.
+	if err := s.checkSpace(int(size), s.opts.ReserveBytes/2); err != nil {
 		return err
 	}
 	all := append(slices.Clone(sections), recordSections(sections, named)...)

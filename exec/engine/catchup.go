@@ -283,7 +283,10 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 		}
 	}
 	if !waits && (all || h.size <= e.opts.BackfillRows) {
-		err := e.replayHistory(v, h, func(uint64, int64) error { return nil })
+		err := func() (err error) {
+			defer sqlerr.Recover(&err)
+			return e.replayHistory(v, h, func(uint64, int64) error { return nil })
+		}()
 		if err != nil {
 			v.setStatus(viewFailed, err)
 			e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
@@ -320,11 +323,16 @@ func (e *Engine) fillView(v *view, f *backfill, h *history, waits bool) {
 	if err == nil || errors.Is(err, errStopped) {
 		return
 	}
-	_ = e.do(func() {
-		v.setStatus(viewFailed, err)
-		e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
-		e.published.broadcast()
-	})
+	_ = e.do(func() { e.fillFailed(v, err) })
+}
+
+// fillFailed stops a view whose filling failed, and tells those who wait for it. It runs on the loop's goroutine.
+func (e *Engine) fillFailed(v *view, err error) {
+	v.mu.Lock()
+	v.status, v.err, v.fill = viewFailed, err, nil
+	v.mu.Unlock()
+	e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
+	e.published.broadcast()
 }
 
 func (e *Engine) stopped(f *backfill) error {
@@ -357,7 +365,7 @@ func (e *Engine) waitInputs(v *view, f *backfill) (*history, error) {
 				}
 			}
 			f.mu.Lock()
-			f.held = nil
+			f.held, f.lost = nil, false
 			f.mu.Unlock()
 			p := e.current()
 			h = e.historyOf(v, p, p.epoch)
@@ -429,7 +437,7 @@ func (e *Engine) handOver(v *view, f *backfill) bool {
 			return true
 		}
 		if err := v.runHeld(h); err != nil {
-			v.setStatus(viewFailed, err)
+			e.fillFailed(v, err)
 			return true
 		}
 	}

@@ -16,15 +16,38 @@ import (
 // two epochs; epochs go on while it is written.
 type checkpointer struct {
 	e       *Engine
-	running bool // a write is on its way; of the loop's goroutine
+	// Of the loop's goroutine:
+	running bool // a write is on its way
 	done    chan error
+	again   *frozenState // of a write that failed and changed nothing: it must be written before anything newer is frozen
+}
+
+// frozenState is what one checkpoint writes.
+type frozenState struct {
+	cp     *checkpoint.Checkpoint
+	frozen []*table.Frozen
+	gone   []dropped
 }
 
 func newCheckpointer(e *Engine) *checkpointer { return &checkpointer{e: e} }
 
-// maybeCheckpoint starts a checkpoint when one is due. It runs on the loop's goroutine.
+// maybeCheckpoint starts a checkpoint when one is due: by time, or because state has outgrown its budget and only what is written can
+// be evicted. It runs on the loop's goroutine.
 func (e *Engine) maybeCheckpoint() {
-	if !e.dirty || e.checkpoints.running || time.Since(e.lastCheckpoint) < e.opts.CheckpointInterval || e.readOnly() != nil {
+	if !e.dirty && !e.checkpoints.running || e.readOnly() != nil {
+		return
+	}
+	c, used := e.checkpoints, e.memoryUsed()
+	if c.running {
+		if used > e.opts.MemoryBytes {
+			// Epochs make state faster than it is written: they wait.
+			err := <-c.done
+			c.done <- err
+		}
+		return
+	}
+	since := time.Since(e.lastCheckpoint)
+	if since < e.opts.CheckpointInterval && (used <= e.opts.MemoryBytes/2 || since < minCheckpointInterval || c.again != nil) {
 		return
 	}
 	if err := e.startCheckpoint(); err != nil {
@@ -32,23 +55,53 @@ func (e *Engine) maybeCheckpoint() {
 	}
 }
 
+// minCheckpointInterval is the least time between checkpoints, however much state there is.
+const minCheckpointInterval = 500 * time.Millisecond
+
+// memoryUsed gives the bytes of state and contents in memory, about. It runs on the loop's goroutine.
+func (e *Engine) memoryUsed() int64 {
+	n := int64(0)
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st != viewBackfill {
+			n += v.space.MemBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+		}
+	}
+	for _, t := range e.tables {
+		t.each(func(c *rowContents) { n += c.memBytes() })
+	}
+	return n
+}
+
 // startCheckpoint freezes the state as of the last epoch and starts to write it. It runs on the loop's goroutine.
 func (e *Engine) startCheckpoint() error {
-	cp, frozen, gone, err := e.freeze()
-	if err != nil {
-		return err
+	if err := e.readOnly(); err != nil {
+		return err // the state in memory may be ahead of the log
 	}
 	c := e.checkpoints
-	c.running, c.done = true, make(chan error, 1)
-	e.dirty, e.lastCheckpoint = false, time.Now()
+	f := c.again
+	e.lastCheckpoint = time.Now()
+	if f == nil {
+		var err error
+		if f, err = e.freeze(); err != nil {
+			return err
+		}
+		e.dirty = false
+	}
+	c.running, c.done, c.again = true, make(chan error, 1), nil
 	done := c.done
 	go func() {
-		err := e.writeCheckpoint(cp, frozen, gone)
+		written, err := e.writeCheckpoint(f)
+		if !written && e.readOnly() == nil {
+			e.log.Error().Err(err).Uint64("epoch", f.cp.Epoch).Msg("checkpoint failed, it is tried again")
+			c.again = f // ordered before what the loop does next by running
+		}
 		done <- err
 		_ = e.do(func() {
 			c.running = false
 			if err == nil {
 				e.evict()
+			} else {
+				e.dirty = true
 			}
 		})
 	}()
@@ -56,7 +109,7 @@ func (e *Engine) startCheckpoint() error {
 }
 
 // freeze copies what changed since the last checkpoint.
-func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, error) {
+func (e *Engine) freeze() (*frozenState, error) {
 	p := e.current()
 	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
 	cp := &checkpoint.Checkpoint{Epoch: p.epoch, Timestamp: p.ts, Views: map[catalog.OID]uint64{}}
@@ -116,20 +169,24 @@ func (e *Engine) freeze() (*checkpoint.Checkpoint, []*table.Frozen, []dropped, e
 	e.gone = keep
 	var err error
 	if cp.Catalog, err = encodeCatalog(p.cat); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	meta, err := json.Marshal(img)
 	cp.Meta = map[string][]byte{"engine": meta}
-	return cp, frozen, gone, err
+	return &frozenState{cp, frozen, gone}, err
 }
 
-// writeCheckpoint writes what was frozen, and then deletes what nobody needs any more.
-func (e *Engine) writeCheckpoint(cp *checkpoint.Checkpoint, frozen []*table.Frozen, gone []dropped) (err error) {
+// writeCheckpoint writes what was frozen, and then deletes what nobody needs any more. After an error, unless the store has failed
+// for good, nothing was written and the same can be written again.
+func (e *Engine) writeCheckpoint(f *frozenState) (written bool, err error) {
 	defer sqlerr.Recover(&err)
+	cp, frozen, gone := f.cp, f.frozen, f.gone
 	start := time.Now()
 	if _, err := checkpoint.Write(context.Background(), e.store, cp); err != nil {
-		_ = e.fail(err)
-		return err
+		if e.store.Failure() != nil {
+			_ = e.fail(err)
+		}
+		return false, err
 	}
 	for _, f := range frozen {
 		f.Written()
@@ -138,18 +195,23 @@ func (e *Engine) writeCheckpoint(cp *checkpoint.Checkpoint, frozen []*table.Froz
 	for _, d := range gone {
 		if d.log != 0 {
 			if err := e.store.DropRelation(d.log); err != nil {
-				return err
+				return true, err
 			}
+		}
+	}
+	if len(gone) > 0 {
+		if err := e.store.Reclaim(); err != nil {
+			return true, err
 		}
 	}
 	// Tables are in the checkpoint; nobody reads their changes from the log any more.
 	for _, oid := range e.tableOIDs() {
 		if err := e.store.TrimStream(oid, cp.Epoch+1); err != nil {
-			return err
+			return true, err
 		}
 	}
 	e.log.Debug().Uint64("epoch", cp.Epoch).Int("sections", len(cp.Sections)).Int64("dur_ms", time.Since(start).Milliseconds()).Msg("checkpoint")
-	return nil
+	return true, nil
 }
 
 // tableOIDs lists the tables of the published catalog.
@@ -199,14 +261,19 @@ func (e *Engine) finalCheckpoint() error {
 		err := <-c.done
 		c.done <- err
 	}
-	if !e.dirty {
+	if f := e.checkpoints.again; f != nil {
+		if _, err := e.writeCheckpoint(f); err != nil {
+			return err
+		}
+	} else if !e.dirty {
 		return nil
 	}
-	cp, frozen, gone, err := e.freeze()
+	f, err := e.freeze()
 	if err != nil {
 		return err
 	}
-	return e.writeCheckpoint(cp, frozen, gone)
+	_, err = e.writeCheckpoint(f)
+	return err
 }
 
 // evict keeps operator state within the budget: half of it is state's, the rest caches, contents and the log's.
@@ -217,7 +284,9 @@ func (e *Engine) evict() {
 	budget := e.opts.MemoryBytes / 2
 	total := int64(0)
 	for _, v := range e.views {
-		total += v.space.MemBytes()
+		if st, _ := v.getStatus(); st == viewRunning {
+			total += v.space.MemBytes()
+		}
 	}
 	if total <= budget {
 		return

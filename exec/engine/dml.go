@@ -187,8 +187,11 @@ func (d *dml) insertRows(p *planner.InsertPlan, pr *prepared) (*batch.Batch, err
 		if err := d.s.readable(d.ctx, p.Source); err != nil {
 			return nil, err
 		}
-		root := planner.Bind(p.Source, d.params).Root
-		err := runQuery(d.ctx, root, d.s.reader(), d.env, func(b *batch.Batch) error {
+		r, root := d.s.reader(), planner.Bind(p.Source, d.params).Root
+		if err := stillThere(d.s.catalog(), p.Source); err != nil {
+			return nil, err
+		}
+		err := runQuery(d.ctx, root, r, d.env, func(b *batch.Batch) error {
 			rows.AppendBatch(b, nil)
 			return nil
 		})
@@ -261,6 +264,9 @@ func (d *dml) update(p *planner.UpdatePlan) error {
 	if err != nil {
 		return err
 	}
+	if err := d.s.readable(d.ctx, p.Query); err != nil {
+		return err
+	}
 	k := len(p.Rel.Columns)
 	return d.s.write(d.ctx, 1, func(w writer) error {
 		all, err := d.target(w, p.Query, p.Rel)
@@ -287,6 +293,9 @@ func (d *dml) update(p *planner.UpdatePlan) error {
 
 // delete runs a DELETE where it is written.
 func (d *dml) delete(p *planner.DeletePlan) error {
+	if err := d.s.readable(d.ctx, p.Query); err != nil {
+		return err
+	}
 	k := len(p.Rel.Columns)
 	return d.s.write(d.ctx, 1, func(w writer) error {
 		all, err := d.target(w, p.Query, p.Rel)
@@ -304,6 +313,9 @@ func (d *dml) delete(p *planner.DeletePlan) error {
 // target gathers the rows that UPDATE and DELETE are about.
 func (d *dml) target(w writer, q *plan.Query, rel *catalog.Relation) (*batch.Batch, error) {
 	if err := sameRelation(w, rel); err != nil {
+		return nil, err
+	}
+	if err := stillThere(w.catalogNow(), q); err != nil {
 		return nil, err
 	}
 	out := batch.New(plan.Types(q.Root), 0)

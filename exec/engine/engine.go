@@ -125,6 +125,10 @@ func (e *Engine) Close() error {
 		if e.readOnly() == nil {
 			err = e.finalCheckpoint()
 		}
+		if err != nil && sqlerr.From(err).Code == sqlerr.DiskFull {
+			e.log.Warn().Err(err).Msg("no checkpoint was written; the next start replays the log")
+			err = nil
+		}
 		if cerr := e.store.Close(); err == nil {
 			err = cerr
 		}

@@ -38,7 +38,7 @@ func (e *Engine) anyDue(ts int64) bool {
 		return false
 	}
 	for _, v := range e.views {
-		if due, ok := v.nextDue(); ok && due <= ts {
+		if due, ok := v.due(); ok && due <= ts {
 			return true
 		}
 	}
@@ -48,12 +48,18 @@ func (e *Engine) anyDue(ts int64) bool {
 // runEpoch makes the epoch durable, runs the views meanwhile, and publishes it. An error means that nothing of it is
 // published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
 func (e *Engine) runEpoch(b *epochBuild) error {
+	before := e.streamsNow()
 	marks := e.advanceMarks(b)
 	wait := func() error { return nil }
 	if !b.replay {
 		rec, err := b.record(marks)
 		if err == nil {
 			wait, err = e.store.AppendEpoch(rec)
+		}
+		if err != nil && e.store.Failure() == nil {
+			// Nothing was written: too little space, or too large an epoch. Its statements fail, and later ones may succeed.
+			e.undoEpoch(b, before)
+			return err
 		}
 		if err != nil {
 			return e.fail(err)
@@ -68,13 +74,35 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 	return nil
 }
 
+// streamsNow copies what an epoch changes of streams.
+func (e *Engine) streamsNow() map[catalog.OID]stream {
+	now := make(map[catalog.OID]stream, len(e.streams))
+	for oid, s := range e.streams {
+		now[oid] = *s
+	}
+	return now
+}
+
+// undoEpoch takes back what an epoch that could not be recorded did to streams and tables.
+func (e *Engine) undoEpoch(b *epochBuild, streams map[catalog.OID]stream) {
+	for oid, s := range streams {
+		*e.streams[oid] = s
+	}
+	for _, t := range e.tables {
+		t.each(func(c *rowContents) { c.r.Discard() })
+	}
+	for i := len(b.undone) - 1; i >= 0; i-- {
+		b.undone[i]()
+	}
+}
+
 // record is what the log keeps of the epoch.
 func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, error) {
 	evs, err := encodeEvents(b.events)
 	if err != nil {
 		return nil, err
 	}
-	rec := &state.EpochRecord{Epoch: b.n, Timestamp: b.ts, Events: evs}
+	rec := &state.EpochRecord{Epoch: b.n, Timestamp: b.ts, Events: evs, UseReserve: b.onlyDrops()}
 	var offsets []sourceOffset
 	for _, oid := range b.order {
 		if c := b.changes[oid]; c.replayable {
@@ -92,6 +120,16 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 		}
 	}
 	return rec, nil
+}
+
+// onlyDrops says whether the epoch does nothing but drop relations, which must work on a full disk too.
+func (b *epochBuild) onlyDrops() bool {
+	for _, ev := range b.events {
+		if ev.Kind != "drop" && ev.Kind != "drop schema" {
+			return false
+		}
+	}
+	return len(b.events) > 0 && len(b.changes) == 0
 }
 
 // mark is a relation's watermark before and after an epoch.

@@ -80,12 +80,15 @@ func (e *Engine) loop() {
 // untilDue is how long the loop may sleep: until a time-dependent view has something to do, or a checkpoint is due.
 func (e *Engine) untilDue() time.Duration {
 	wait := time.Hour
-	if e.dirty {
+	if e.readOnly() != nil {
+		return wait
+	}
+	if e.dirty && !e.checkpoints.running { // the end of one that runs wakes the loop
 		wait = max(0, time.Until(e.lastCheckpoint.Add(e.opts.CheckpointInterval)))
 	}
 	now := time.Now().UnixMicro()
 	for _, v := range e.views {
-		if due, ok := v.nextDue(); ok {
+		if due, ok := v.due(); ok {
 			// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
 			d := max(time.Duration(due-now)*time.Microsecond, 100*time.Millisecond)
 			wait = min(wait, d)
@@ -149,6 +152,8 @@ type epochBuild struct {
 	// Of the unit that runs: what it staged, and how to undo what it did besides.
 	staged []stagedChange
 	undo   []func()
+	// Of all units: how to undo what they did to the engine.
+	undone []func()
 }
 
 // relChange is what an epoch changes in one stream or table. The epoch owns b.
@@ -208,6 +213,7 @@ func (b *epochBuild) runUnit(u *unit) (err error) {
 	for _, s := range b.staged {
 		b.keep(s)
 	}
+	b.undone = append(b.undone, b.undo...)
 	return nil
 }
 

@@ -230,14 +230,8 @@ func (s *sess) Execute(ctx context.Context, sp session.Prepared, params []types.
 			s.tx.failed = true
 		}
 	}()
-	if p.plan != nil && p.cat != s.catalog() {
-		cols := p.cols
-		if err := s.plan(p); err != nil {
-			return nil, err
-		}
-		if !sameColumns(cols, p.cols) {
-			return nil, sqlerr.Unsupported("cached plan must not change result type")
-		}
+	if err := s.replan(p); err != nil {
+		return nil, err
 	}
 	switch x := p.plan.(type) {
 	case *plan.Query:
@@ -247,7 +241,11 @@ func (s *sess) Execute(ctx context.Context, sp session.Prepared, params []types.
 		if err := s.readable(ctx, x); err != nil {
 			return nil, err
 		}
-		r, env, root := s.reader(), s.kernelEnv(), planner.Bind(x, params).Root
+		r := s.reader()
+		if stillThere(s.catalog(), x) != nil {
+			return s.Execute(ctx, sp, params) // dropped since it was planned: plan again
+		}
+		env, root := s.kernelEnv(), planner.Bind(x, params).Root
 		return newRows(p.cols, "SELECT", func(ctx context.Context, out func(*batch.Batch) error) error {
 			return runQuery(ctx, root, r, env, out)
 		}, s), nil
@@ -255,6 +253,31 @@ func (s *sess) Execute(ctx context.Context, sp session.Prepared, params []types.
 		return s.utility(ctx, p, params)
 	}
 	return s.executeDML(ctx, p, params)
+}
+
+// replan plans a statement again if the catalog is no longer the one that it was planned for.
+func (s *sess) replan(p *prepared) error {
+	if p.plan == nil || p.cat == s.catalog() {
+		return nil
+	}
+	cols := p.cols
+	if err := s.plan(p); err != nil {
+		return err
+	}
+	if !sameColumns(cols, p.cols) {
+		return sqlerr.Unsupported("cached plan must not change result type")
+	}
+	return nil
+}
+
+// stillThere tests that what a query reads was not dropped since it was planned: a snapshot without a relation reads as empty.
+func stillThere(cat *catalog.Catalog, q *plan.Query) error {
+	for _, r := range q.Reads {
+		if cat.ByOID(r.OID) == nil {
+			return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", r.Name)
+		}
+	}
+	return nil
 }
 
 func sameColumns(a, b []session.Column) bool {

@@ -100,6 +100,14 @@ func (v *view) needsRun(in *epochInput) bool {
 	return ok && due <= in.ts
 }
 
+// due is nextDue of a view that the loop runs; another's operators are at work elsewhere, or stopped.
+func (v *view) due() (int64, bool) {
+	if st, _ := v.getStatus(); st != viewRunning {
+		return 0, false
+	}
+	return v.nextDue()
+}
+
 // nextDue is the timestamp at which a time-dependent operator has something to do.
 func (v *view) nextDue() (int64, bool) {
 	due, any := int64(0), false
