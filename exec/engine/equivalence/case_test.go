@@ -7,9 +7,12 @@ import (
 
 // scenario is a case as drawn: what a recipe says.
 type scenario struct {
+	opts  engineOptions
 	base  []*relation
 	views []*view
 	steps []*step
+	// nullTimes says that there may be rows without event time.
+	nullTimes bool
 }
 
 // view is a view to make before step at (len(steps): after the last).
@@ -18,6 +21,19 @@ type view struct {
 	options     string // WITH (...) of CREATE MATERIALIZED VIEW, with a blank after it
 	at          int
 	model       *model // how a slow model computes it, if one does
+	// fresh is the query to compare with where it is not query itself: of a view with dead letters, the query without the rows that
+	// fail, of which letters gives the number.
+	fresh, letters string
+	// unlike says that the view means a sequence of epochs, so that its query run afresh is no measure.
+	unlike bool
+}
+
+// afresh is the query whose answer the view must equal.
+func (v *view) afresh() string {
+	if v.fresh != "" {
+		return v.fresh
+	}
+	return v.query
 }
 
 func (v *view) create() string {
@@ -26,7 +42,9 @@ func (v *view) create() string {
 
 // drawUpdate draws a case without late rows.
 func drawUpdate(r *recipe, source func(part, i int) *choices) *scenario {
-	s := &scenario{base: drawSchema(source(partSchema, 0))}
+	c := source(partSchema, 0)
+	s := &scenario{base: drawSchema(c)}
+	s.opts = drawOptions(c)
 	rels := append([]*relation(nil), s.base...)
 	at := 0
 	for i := range r.views {
@@ -35,10 +53,17 @@ func drawUpdate(r *recipe, source func(part, i int) *choices) *scenario {
 			at = max(at, c.n(len(r.steps)+1))
 		}
 		g := &generator{c: c, rels: rels}
-		q, cols := g.query(nil, 1+c.n(3))
-		v := &view{name: fmt.Sprintf("v%d", i), query: q, at: at}
+		v := &view{name: fmt.Sprintf("v%d", i), at: at}
+		var cols []column
+		if c.oneIn(10) {
+			cols = g.failing(v)
+		} else {
+			v.query, cols = g.query(nil, 1+c.n(3))
+		}
+		if c.oneIn(6) {
+			v.options = fmt.Sprintf("WITH (state_partitions = %d) ", 1+c.n(4))
+		}
 		s.views = append(s.views, v)
-		// A view that only reads base relations at times, so that chains of them are as frequent as views side by side.
 		rels = append(rels, &relation{name: v.name, cols: cols})
 	}
 	for i := range r.steps {
@@ -51,6 +76,7 @@ func drawUpdate(r *recipe, source func(part, i int) *choices) *scenario {
 func (s *scenario) script() string {
 	var out strings.Builder
 	line := func(f string, args ...any) { fmt.Fprintf(&out, f+"\n", args...) }
+	line("-- %+v", s.opts)
 	for _, r := range s.base {
 		line("%s;", tidemark(r.ddl()))
 	}
@@ -66,7 +92,7 @@ func (s *scenario) script() string {
 	}
 	for _, v := range s.views {
 		line("SELECT * FROM %s;", v.name)
-		line("-- afresh: %s;", tidemark(v.query))
+		line("-- afresh: %s;", tidemark(v.afresh()))
 	}
 	return out.String()
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,10 +22,21 @@ import (
 
 // db is an engine in this process with one session.
 type db struct {
+	opts engineOptions
 	dir  string
 	temp []string
 	e    *engine.Engine
 	s    session.Session
+}
+
+// engineOptions are what a case chooses of how the engine works; views must not show it.
+type engineOptions struct {
+	memory   int64 // budget in bytes; a tiny one has state evicted and read again
+	backfill int64 // rows of history from which on a new view is filled in the background
+}
+
+func drawOptions(c *choices) engineOptions {
+	return engineOptions{memory: pick(c, int64(64<<20), 1), backfill: pick(c, int64(0), 1, 20)}
 }
 
 // tempDir makes a directory, in memory where the system has such a place: tests make thousands of epochs.
@@ -35,17 +47,17 @@ func tempDir() (string, error) {
 	return os.MkdirTemp("", "equiv")
 }
 
-func openDB() (*db, error) {
+func openDB(o engineOptions) (*db, error) {
 	dir, err := tempDir()
 	if err != nil {
 		return nil, err
 	}
-	d := &db{dir: dir, temp: []string{dir}}
+	d := &db{opts: o, dir: dir, temp: []string{dir}}
 	return d, d.open()
 }
 
 func (d *db) open() (err error) {
-	d.e, err = engine.Open(engine.Options{Dir: filepath.Join(d.dir, "data"), CheckpointInterval: 50 * time.Millisecond, MemoryBytes: 64 << 20,
+	d.e, err = engine.Open(engine.Options{Dir: filepath.Join(d.dir, "data"), CheckpointInterval: 50 * time.Millisecond, MemoryBytes: d.opts.memory, BackfillRows: d.opts.backfill,
 		Store: state.Options{MemTableSize: 1 << 20}, Log: zerolog.Nop()})
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
@@ -155,7 +167,12 @@ func (d *db) run(sql string) (out *rowset, err error) {
 		return nil, err
 	}
 	for _, st := range sts {
-		if out, err = d.one(ctx, st); err != nil {
+		out, err = d.one(ctx, st)
+		for sqlState(err) == "55000" && strings.Contains(err.Error(), "still being filled") && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+			out, err = d.one(ctx, st)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -177,6 +177,7 @@ func (g *generator) aggregate(want []kind, depth int) (string, []column) {
 		}
 	}
 	keys := c.n(min(len(want), 3) + 1)
+	bare := true // all keys are columns
 	var items, ordinals []string
 	var pre []ref // group keys, for HAVING
 	for i, k := range want {
@@ -188,6 +189,8 @@ func (g *generator) aggregate(want []kind, depth int) (string, []column) {
 			g.flat = was
 			if len(of(scope, k)) > 0 && c.n(3) > 0 {
 				x = pick(c, of(scope, k)...).text
+			} else {
+				bare = false
 			}
 			items = append(items, fmt.Sprintf("%s AS c%d", x, i+1))
 			ordinals = append(ordinals, fmt.Sprint(i+1))
@@ -202,7 +205,8 @@ func (g *generator) aggregate(want []kind, depth int) (string, []column) {
 	}
 	s := fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(items, ", "), from, g.where(scope, depth))
 	if len(ordinals) > 0 {
-		if c.oneIn(8) {
+		// PostgreSQL 15 does not make a constant key NULL in the sets without it.
+		if c.oneIn(8) && bare {
 			s += " GROUP BY ROLLUP (" + strings.Join(ordinals, ", ") + ")"
 		} else {
 			s += " GROUP BY " + strings.Join(ordinals, ", ")
@@ -318,4 +322,45 @@ func (g *generator) timeWindows() (string, []column) {
 			aggs, r.name, a, cond, t, size, slide, key.text),
 		fmt.Sprintf(`SELECT ww AS c1, ww + INTERVAL '%d minutes' AS c2, %s FROM %s %s, generate_series(date_bin('%d minutes', %s, '1970-01-01') - INTERVAL '%d minutes', date_bin('%d minutes', %s, '1970-01-01'), '%d minutes') ww WHERE %s GROUP BY ww, %s`,
 			size, aggs, r.name, a, slide, t, size-slide, slide, t, slide, cond, key.text)), named(kinds)
+}
+
+// failing draws a view some of whose rows fail: they are dead letters, and the others are as if they were not there.
+func (g *generator) failing(v *view) []column {
+	r := pick(g.c, g.rels...)
+	a := g.alias()
+	scope := g.columns(r, a)
+	ints := of(scope, kInt)
+	if len(ints) == 0 {
+		q, cols := g.query(nil, 1)
+		v.query = q
+		return cols
+	}
+	was := g.flat
+	g.flat = true
+	defer func() { g.flat = was }()
+	d := pick(g.c, ints...).text
+	cond := "true"
+	if g.c.n(2) == 1 {
+		cond = g.pred(scope, 1)
+	}
+	from := fmt.Sprintf("%s %s WHERE %s", r.name, a, cond)
+	with := ""
+	cols := []column{{"c1", kInt}, {"c2", kInt}}
+	group := ""
+	switch g.c.n(3) {
+	case 0:
+		x := pick(g.c, scope...)
+		with, cols[0].kind = fmt.Sprintf("SELECT %s AS c1, 60 / %s AS c2 FROM ", x.text, d), x.kind
+	case 1:
+		x := pick(g.c, scope...)
+		with, cols[0].kind, cols[1].kind = fmt.Sprintf("SELECT %s AS c1, sum(60 / %s) AS c2 FROM ", x.text, d), x.kind, kBig
+		group = " GROUP BY " + x.text
+	case 2:
+		with, cols[1].kind = fmt.Sprintf("SELECT 60 / %s AS c1, count(*) AS c2 FROM ", d), kBig
+		group = fmt.Sprintf(" GROUP BY 60 / %s", d)
+	}
+	v.query = with + from + group
+	v.fresh = fmt.Sprintf("%s%s AND (%s <> 0 OR %s IS NULL)%s", with, from, d, d, group)
+	v.letters = fmt.Sprintf("SELECT count(*) FROM %s AND %s = 0", from, d)
+	return cols
 }

@@ -24,7 +24,7 @@ func TestRegressions(t *testing.T) {
 			SELECT k FROM v`, "(1)"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			d, err := openDB()
+			d, err := openDB(engineOptions{memory: 64 << 20})
 			must(t, err)
 			defer func() { must(t, d.close()) }()
 			var got *rowset
