@@ -6,6 +6,10 @@
 // and then ends the epoch operator by operator in topological order, so that
 // when EndEpoch of an operator is called all of its inputs for the epoch have
 // been pushed. One goroutine runs a graph; operators need no locks.
+//
+// The graph also fixes each operator's watermarks for the epoch, from those of
+// its sources: the policy of several inputs, inputs that are idle, and that no
+// operator's watermark ever goes back (watermarks.go).
 package dataflow
 
 import (
@@ -60,6 +64,7 @@ type Stats struct {
 	RowsRemoved     int64
 	RowsDroppedLate int64
 	RowsNullEvent   int64 // rows dropped because their event time is NULL
+	RowsDuplicate   int64 // rows that a deduplication dropped (Spark's custom metric numDroppedDuplicateRows)
 	MemoryUsedBytes int64
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -34,19 +35,16 @@ type backfill struct {
 type heldEpoch struct {
 	n       uint64
 	ts      int64
-	changes map[catalog.OID][]*batch.Batch
+	changes map[catalog.OID][]part
 	marks   map[catalog.OID]mark
+	streams map[catalog.OID]streamInput
 }
 
 func (h *heldEpoch) input() *epochInput {
 	return &epochInput{n: h.n, ts: h.ts,
-		changes: func(oid catalog.OID) []*batch.Batch { return h.changes[oid] },
-		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
-			if m, ok := h.marks[oid]; ok {
-				return m.before, m.after
-			}
-			return dataflow.NoWatermark, dataflow.NoWatermark
-		}}
+		changes: func(oid catalog.OID) []part { return h.changes[oid] },
+		marks:   marksIn(h.marks),
+		stream:  func(oid catalog.OID) (streamInput, bool) { s, ok := h.streams[oid]; return s, ok }}
 }
 
 // hold keeps an epoch for a view that is being filled. It runs on the loop's goroutine.
@@ -55,15 +53,17 @@ func (v *view) hold(in *epochInput) {
 	if f == nil {
 		return
 	}
-	h := &heldEpoch{n: in.n, ts: in.ts, changes: map[catalog.OID][]*batch.Batch{}, marks: map[catalog.OID]mark{}}
+	h := &heldEpoch{n: in.n, ts: in.ts, changes: map[catalog.OID][]part{}, marks: map[catalog.OID]mark{}, streams: map[catalog.OID]streamInput{}}
 	for _, s := range v.graph.Sources() {
 		oid := s.Rel.OID
 		if h.changes[oid] == nil {
 			// Changes of views are reused from epoch to epoch, those of streams and tables belong to the epoch.
-			h.changes[oid] = append([]*batch.Batch(nil), in.changes(oid)...)
+			h.changes[oid] = append([]part(nil), in.changes(oid)...)
 		}
-		b, a := in.marks(oid)
-		h.marks[oid] = mark{b, a}
+		h.marks[oid] = in.marks(oid)
+		if s, ok := in.stream(oid); ok {
+			h.streams[oid] = s
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,13 +110,13 @@ type history struct {
 	upTo  uint64 // the last epoch of it
 	ts    int64
 	snaps map[catalog.OID]contentSnapshot // of tables and views
-	wms   map[catalog.OID]dataflow.Watermark
-	size  int64 // rows, about
+	wms   map[catalog.OID]mark            // of those
+	size  int64                           // rows, about
 }
 
 // historyOf gathers a view's history up to epoch p.
 func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
-	h := &history{upTo: upTo, ts: p.ts, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]dataflow.Watermark{}}
+	h := &history{upTo: upTo, ts: p.ts, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
 	for _, s := range v.graph.Sources() {
 		if st := e.streams[s.Rel.OID]; st != nil {
 			h.size += st.rows
@@ -126,13 +126,13 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil {
 			// Created in the same epoch, and filled already.
 			snap = in.out.publish(upTo)
-			h.wms[s.Rel.OID] = in.wm
+			h.wms[s.Rel.OID] = still(in.wm, in.idle)
 		}
 		if snap != nil {
 			h.snaps[s.Rel.OID] = snap
 			h.size += max(0, snap.count())
 			if w, ok := p.marks[s.Rel.OID]; ok {
-				h.wms[s.Rel.OID] = w
+				h.wms[s.Rel.OID] = still(w, p.idle[s.Rel.OID])
 			}
 		}
 	}
@@ -148,10 +148,10 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			return err
 		}
 	}
-	streams, rels := map[catalog.OID]dataflow.Watermark{}, map[catalog.OID]*catalog.Relation{}
+	streams, rels := map[catalog.OID]mark{}, map[catalog.OID]*catalog.Relation{}
 	for _, s := range v.graph.Sources() {
 		if s.Rel.Kind == catalog.Stream {
-			streams[s.Rel.OID], rels[s.Rel.OID] = dataflow.NoWatermark, s.Rel
+			streams[s.Rel.OID], rels[s.Rel.OID] = still(dataflow.NoWatermark, false), s.Rel
 		}
 	}
 	if len(streams) > 0 {
@@ -167,7 +167,7 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			}
 			for _, m := range rec.Watermarks {
 				if _, ok := streams[m.OID]; ok {
-					streams[m.OID] = dataflow.Watermark(m.Watermark)
+					streams[m.OID] = still(dataflow.Watermark(m.Watermark), m.Idle)
 				}
 			}
 			return progress(rec.Epoch, rows)
@@ -180,36 +180,51 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 }
 
 // recordInput shows a stored epoch to a view.
-func recordInput(rec *state.EpochRecord, before map[catalog.OID]dataflow.Watermark, rels map[catalog.OID]*catalog.Relation) (*epochInput, int64, error) {
+func recordInput(rec *state.EpochRecord, before map[catalog.OID]mark, rels map[catalog.OID]*catalog.Relation) (*epochInput, int64, error) {
 	rows := int64(0)
-	after := map[catalog.OID]dataflow.Watermark{}
+	marks := maps.Clone(before)
 	for _, m := range rec.Watermarks {
-		after[m.OID] = dataflow.Watermark(m.Watermark)
+		if was, ok := before[m.OID]; ok {
+			marks[m.OID] = mark{was.before, dataflow.Watermark(m.Watermark), was.idleBefore, m.Idle}
+		}
 	}
-	changes := map[catalog.OID][]*batch.Batch{}
+	changes := map[catalog.OID][]part{}
 	for i := range rec.Changes {
 		c := &rec.Changes[i]
-		err := c.Each(func(b *batch.Batch) error {
-			changes[c.OID] = append(changes[c.OID], pad(rels[c.OID], b))
-			rows += int64(b.N)
-			return nil
-		})
+		p, err := recordPart(c, rels[c.OID])
 		if err != nil {
 			return nil, 0, err
 		}
+		changes[c.OID] = append(changes[c.OID], p...)
+		for _, x := range p {
+			rows += x.rows()
+		}
 	}
 	return &epochInput{n: rec.Epoch, ts: rec.Timestamp,
-		changes: func(oid catalog.OID) []*batch.Batch { return changes[oid] },
-		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
-			b, ok := before[oid]
-			if !ok {
-				return dataflow.NoWatermark, dataflow.NoWatermark
-			}
-			if a, ok := after[oid]; ok {
-				return b, a
-			}
-			return b, b
-		}}, rows, nil
+		changes: func(oid catalog.OID) []part { return changes[oid] },
+		marks:   marksIn(marks)}, rows, nil
+}
+
+// recordPart gives a stored change as a part; rows that are older than a column of the relation are padded.
+func recordPart(c *state.RelChange, rel *catalog.Relation) ([]part, error) {
+	if c.Spooled == nil {
+		return []part{{b: pad(rel, c.Batch)}}, nil
+	}
+	rows, padded := int64(0), false
+	err := c.Each(func(b *batch.Batch) error {
+		rows += int64(b.N)
+		padded = padded || len(b.Cols) < len(rel.Columns)
+		return nil
+	})
+	if err != nil || !padded {
+		return []part{{sp: c.Spooled, spRows: rows}}, err
+	}
+	var out []part
+	err = c.Each(func(b *batch.Batch) error {
+		out = append(out, part{b: pad(rel, b.Select(allRows(b.N)))})
+		return nil
+	})
+	return out, err
 }
 
 // feedContents gives a view the contents of the tables and views that it reads, as an epoch before all others.
@@ -242,21 +257,18 @@ func (v *view) feedContents(h *history) (err error) {
 }
 
 // closeContents lets the watermarks of the views that were fed come into force, and brings the view to the end of its history.
-func (v *view) closeContents(h *history, streams map[catalog.OID]dataflow.Watermark) error {
+func (v *view) closeContents(h *history, streams map[catalog.OID]mark) error {
 	moved := false
 	for _, w := range h.wms {
-		moved = moved || w != dataflow.NoWatermark
+		moved = moved || w.before != dataflow.NoWatermark || w.idleBefore
 	}
 	if moved {
-		in := &epochInput{n: h.upTo, ts: h.ts, changes: func(catalog.OID) []*batch.Batch { return nil },
-			marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
-				if w, ok := h.wms[oid]; ok {
-					return dataflow.NoWatermark, w
+		in := &epochInput{n: h.upTo, ts: h.ts, changes: func(catalog.OID) []part { return nil },
+			marks: func(oid catalog.OID) mark {
+				if m, ok := h.wms[oid]; ok {
+					return mark{dataflow.NoWatermark, m.before, false, m.idleBefore}
 				}
-				if w, ok := streams[oid]; ok {
-					return w, w
-				}
-				return dataflow.NoWatermark, dataflow.NoWatermark
+				return marksIn(streams)(oid)
 			}}
 		if err := v.runEpoch(in); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // checkpointer writes checkpoints beside the loop, one at a time. What is written is frozen on the loop's goroutine between
 // two epochs; epochs go on while it is written.
 type checkpointer struct {
-	e       *Engine
+	e *Engine
 	// Of the loop's goroutine:
 	running bool // a write is on its way
 	done    chan error
@@ -127,7 +127,7 @@ func (e *Engine) freeze() (*frozenState, error) {
 		add(state.SpaceSection(v.rel.OID, f))
 	}
 	for _, s := range e.streamOrder() {
-		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows})
+		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image()})
 	}
 	for _, rel := range p.cat.Relations() {
 		if t := e.tables[rel.OID]; t != nil {
@@ -139,7 +139,7 @@ func (e *Engine) freeze() (*frozenState, error) {
 			continue // it begins again after a restart
 		}
 		cp.Views[v.rel.OID] = p.epoch
-		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal})
+		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks()})
 		space(v)
 		for _, c := range []contents{v.out, v.late, v.dead} {
 			add(c.freeze())
@@ -295,6 +295,15 @@ func (e *Engine) evict() {
 		if st, _ := v.getStatus(); st == viewRunning {
 			share := int64(float64(v.space.MemBytes()) * float64(budget) / float64(total))
 			v.space.Evict(share)
+		}
+	}
+}
+
+// shareBudget tells every view how much of the state's part of the memory budget it may read back from disk.
+func (e *Engine) shareBudget() {
+	for _, v := range e.views {
+		if v.fill == nil {
+			v.space.SetBudget(max(e.opts.MemoryBytes/2/int64(len(e.views)), 1<<20))
 		}
 	}
 }

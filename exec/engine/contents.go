@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -91,14 +92,14 @@ func (v *view) publishTo(p *published) {
 func (e *Engine) republish(v *view) {
 	old := e.current()
 	p := &published{epoch: old.epoch, ts: old.ts, cat: old.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1),
-		marks: make(map[catalog.OID]watermark, len(old.marks)+1), events: old.events}
+		marks: make(map[catalog.OID]watermark, len(old.marks)+1), streams: old.streams, idle: maps.Clone(old.idle)}
 	for k, s := range old.rels {
 		p.rels[k] = s
 	}
 	for k, w := range old.marks {
 		p.marks[k] = w
 	}
-	p.marks[v.rel.OID] = v.wm
+	p.marks[v.rel.OID], p.idle[v.rel.OID] = v.wm, v.idle
 	v.publishTo(p)
 	e.pub.Store(p)
 	e.published.broadcast()
@@ -107,7 +108,7 @@ func (e *Engine) republish(v *view) {
 // rowContents are a multiset of rows in key order.
 type rowContents struct{ r *state.Rows }
 
-func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) contents {
+func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) *rowContents {
 	return &rowContents{e.store.Rows(oid, ts, key)}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // copy runs COPY.
@@ -221,6 +223,12 @@ func (c *copyResult) Tag() string { return tagRows("COPY", c.in.total) }
 // Close implements session.Result.
 func (c *copyResult) Close() { c.in.Abort() }
 
+// Sizes of what COPY keeps: rows of a chunk, and rows from which on they are spooled into the log rather than kept in memory.
+const (
+	chunkRows = 1 << 14
+	spoolRows = 1 << 17
+)
+
 // copyIn takes the rows of COPY FROM STDIN: they enter one epoch together at Commit, unless batch_rows is given.
 type copyIn struct {
 	s         *sess
@@ -229,6 +237,7 @@ type copyIn struct {
 	f         *session.CopyFormat
 	ins       *inserter
 	chunks    []*batch.Batch
+	spool     *state.Spool // of a large COPY into a stream
 	total     int64
 	batchRows int
 	pending   int
@@ -265,12 +274,37 @@ func (c *copyIn) Write(ctx context.Context, b *batch.Batch) (err error) {
 	if err != nil {
 		return err
 	}
-	c.chunks = append(c.chunks, full)
 	c.pending += full.N
-	if c.batchRows > 0 && c.pending >= c.batchRows {
-		return c.flush(ctx)
+	if c.batchRows > 0 {
+		c.hold(full)
+		if c.pending >= c.batchRows {
+			return c.flush(ctx)
+		}
+		return nil
 	}
+	if c.spool == nil && c.pending >= spoolRows && c.rel.Kind == catalog.Stream && c.s.tx == nil {
+		c.spool = c.s.e.store.NewSpool()
+		for _, b := range c.chunks {
+			if err := c.spool.Append(b); err != nil {
+				return err
+			}
+		}
+		c.chunks = nil
+	}
+	if c.spool != nil {
+		return c.spool.Append(full)
+	}
+	c.hold(full)
 	return nil
+}
+
+// hold keeps rows in memory, in chunks of a reasonable size.
+func (c *copyIn) hold(b *batch.Batch) {
+	if n := len(c.chunks); n > 0 && c.chunks[n-1].N < chunkRows {
+		c.chunks[n-1].AppendBatch(b, nil)
+		return
+	}
+	c.chunks = append(c.chunks, b)
 }
 
 // flush makes what was written so far durable and visible.
@@ -278,19 +312,24 @@ func (c *copyIn) flush(ctx context.Context) error {
 	if c.pending == 0 {
 		return nil
 	}
-	all := c.chunks[0]
-	for _, b := range c.chunks[1:] {
-		all.AppendBatch(b, nil)
+	chunks, spool, n := c.chunks, c.spool, c.pending
+	c.chunks, c.spool, c.pending = nil, nil, 0
+	var err error
+	if spool != nil {
+		err = c.flushSpool(ctx, spool, n)
+	} else {
+		err = c.s.write(ctx, n, func(w writer) error {
+			if err := sameRelation(w, c.rel); err != nil {
+				return err
+			}
+			for _, b := range chunks {
+				if err := insertRows(w, c.rel, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	c.chunks = nil
-	n := c.pending
-	c.pending = 0
-	err := c.s.write(ctx, n, func(w writer) error {
-		if err := sameRelation(w, c.rel); err != nil {
-			return err
-		}
-		return insertRows(w, c.rel, all)
-	})
 	if err != nil {
 		if c.batchRows > 0 {
 			e := *sqlerr.From(err)
@@ -300,6 +339,21 @@ func (c *copyIn) flush(ctx context.Context) error {
 		return err
 	}
 	c.total += int64(n)
+	return nil
+}
+
+// flushSpool makes the rows of a large COPY part of an epoch: they are in the log already, invisible until its record names them.
+func (c *copyIn) flushSpool(ctx context.Context, spool *state.Spool, n int) error {
+	p := part{sp: spool.Finish(), spRows: int64(n)}
+	err := c.s.e.submit(ctx, n, func(b *epochBuild) error {
+		if err := sameRelation(&loopWriter{b, c.s}, c.rel); err != nil {
+			return err
+		}
+		return b.stageSpool(c.rel, p)
+	})
+	if err != nil {
+		return errors.Join(err, spool.Abort())
+	}
 	return nil
 }
 
@@ -319,6 +373,11 @@ func (c *copyIn) Commit(ctx context.Context) (rows int64, err error) {
 // Abort implements session.CopyIn.
 func (c *copyIn) Abort() {
 	c.chunks, c.pending = nil, 0
+	if c.spool != nil {
+		// What can't be deleted now is dropped when the database is opened again.
+		_ = c.spool.Abort()
+		c.spool = nil
+	}
 	if !c.closed {
 		c.closed = true
 		if c.s.tx != nil {

@@ -138,9 +138,6 @@ func checkStreamOptions(rel *catalog.Relation) error {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
 		}
 	}
-	if w := rel.Watermark; w != nil && w.IdleMicros > 0 {
-		return sqlerr.Unsupported("IDLE TIMEOUT is not supported yet").WithHint("ADVANCE WATERMARK OF %s TO ... moves a silent stream on.", rel.Name)
-	}
 	return nil
 }
 

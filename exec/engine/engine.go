@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -33,6 +32,8 @@ type Options struct {
 	System []session.SystemRelation
 	// BackfillRows is the size of history from which on a new view is filled in the background; 0: a default.
 	BackfillRows int64
+	// Clock gives processing time: the timestamps of epochs, and what streams are idle by. nil: time.Now. It may be called from any goroutine.
+	Clock func() time.Time
 	// Store options that tests set.
 	Store state.Options
 	Log   zerolog.Logger
@@ -81,15 +82,6 @@ type Engine struct {
 	fills    sync.WaitGroup
 }
 
-// stream is the running state of a stream.
-type stream struct {
-	rel      *catalog.Relation
-	wm       dataflow.Watermark
-	maxEvent int64 // greatest event time so far, dataflow.NoTime if none
-	moved    bool  // maxEvent changed in the running epoch
-	rows     int64 // rows since the stream's beginning
-}
-
 // Open opens or makes the database in o.Dir, recovers it to its last durable epoch and starts the epoch loop.
 func Open(o Options) (*Engine, error) {
 	if o.CheckpointInterval == 0 {
@@ -110,6 +102,9 @@ func Open(o Options) (*Engine, error) {
 			e.store.Close()
 		}
 		return nil, err
+	}
+	for _, s := range e.streams {
+		s.wake(e.now())
 	}
 	go e.loop()
 	return e, nil

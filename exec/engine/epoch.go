@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/tidemarkdb/tidemark/exec/dataflow"
-	"github.com/tidemarkdb/tidemark/sql/batch"
+	"time"
+
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/state"
@@ -32,26 +32,43 @@ func (e *Engine) runUnits(units []*unit) {
 	}
 }
 
-// anyDue says whether a view wants an epoch because time has passed.
+// anyDue says whether somebody wants an epoch because time has passed.
 func (e *Engine) anyDue(ts int64) bool {
 	if e.readOnly() != nil {
 		return false
 	}
-	for _, v := range e.views {
-		if due, ok := v.due(); ok && due <= ts {
-			return true
+	due, ok := e.nextDue()
+	return ok && due <= ts
+}
+
+// nextDue is the processing time at which a stream or view wants an epoch because time has passed.
+func (e *Engine) nextDue() (due int64, any bool) {
+	note := func(t int64, ok bool) {
+		if ok && (!any || t < due) {
+			due, any = t, true
 		}
 	}
-	return false
+	for _, s := range e.streams {
+		note(s.due())
+	}
+	for _, v := range e.views {
+		note(v.due())
+	}
+	return due, any
 }
 
 // runEpoch makes the epoch durable, runs the views meanwhile, and publishes it. An error means that nothing of it is
 // published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
 func (e *Engine) runEpoch(b *epochBuild) error {
 	before := e.streamsNow()
-	marks := e.advanceMarks(b)
+	marks, err := e.advanceMarks(b)
+	if err != nil {
+		return e.fail(err)
+	}
 	wait := func() error { return nil }
+	t := epochTimes{phases: phases{latestOffset: time.Since(b.started)}}
 	if !b.replay {
+		logged := time.Now()
 		rec, err := b.record(marks)
 		if err == nil {
 			wait, err = e.store.AppendEpoch(rec)
@@ -64,13 +81,21 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		if err != nil {
 			return e.fail(err)
 		}
+		t.walCommit = time.Since(logged)
 	}
 	e.realize(b)
 	e.runViews(b, marks)
+	t.ran = time.Now()
 	if err := wait(); err != nil {
 		return e.fail(err)
 	}
+	t.walCommit += time.Since(t.ran)
+	published := time.Now()
 	e.publish(b, marks)
+	t.commitOffsets, t.total = time.Since(published), time.Since(b.started)
+	for _, v := range e.views {
+		v.progress.finish(b.n, t.phases)
+	}
 	return nil
 }
 
@@ -109,14 +134,16 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 			offsets = append(offsets, sourceOffset{oid, b.e.streams[oid].rows})
 			continue
 		}
-		rec.Changes = append(rec.Changes, state.RelChange{OID: oid, Batch: b.changes[oid].b})
+		for _, p := range b.changes[oid].parts {
+			rec.Changes = append(rec.Changes, state.RelChange{OID: oid, Batch: p.b, Spooled: p.sp})
+		}
 	}
 	if rec.Meta, err = encodeOffsets(offsets); err != nil {
 		return nil, err
 	}
 	for _, s := range b.e.streamOrder() {
-		if m, ok := marks[s.rel.OID]; ok && m.after != m.before || s.moved {
-			rec.Watermarks = append(rec.Watermarks, state.StreamMark{OID: s.rel.OID, Watermark: int64(marks[s.rel.OID].after), MaxEventTime: s.maxEvent})
+		if m, ok := marks[s.rel.OID]; ok && (m.after != m.before || m.idleAfter != m.idleBefore) || s.moved {
+			rec.Watermarks = append(rec.Watermarks, state.StreamMark{OID: s.rel.OID, Watermark: int64(s.wm), MaxEventTime: s.maxEvent, Idle: s.idle})
 		}
 	}
 	return rec, nil
@@ -132,65 +159,12 @@ func (b *epochBuild) onlyDrops() bool {
 	return len(b.events) > 0 && len(b.changes) == 0
 }
 
-// mark is a relation's watermark before and after an epoch.
-type mark struct{ before, after dataflow.Watermark }
-
-// advanceMarks moves the watermarks of streams by the epoch's rows (DESIGN section 4): greatest event time so far
-// less the delay, rounded down to milliseconds, never back.
-func (e *Engine) advanceMarks(b *epochBuild) map[catalog.OID]mark {
-	marks := make(map[catalog.OID]mark, len(e.streams)+len(e.views))
-	for oid, s := range e.streams {
-		m := mark{s.wm, s.wm}
-		s.moved = false
-		if b.replay {
-			if c := b.changes[oid]; c != nil {
-				s.rows += int64(c.b.N)
-			}
-			if r, ok := b.marks[oid]; ok {
-				s.maxEvent, m.after = r.MaxEventTime, dataflow.Watermark(r.Watermark)
-			}
-			s.wm = m.after
-			marks[oid] = m
-			continue
-		}
-		if c := b.changes[oid]; c != nil {
-			s.rows += int64(c.b.N)
-			if wm := s.rel.Watermark; wm != nil {
-				if t, ok := maxEventTime(c.b.Cols[wm.Column]); ok && (s.maxEvent == dataflow.NoTime || t > s.maxEvent) {
-					s.maxEvent, s.moved = t, true
-					m.after = max(m.after, dataflow.Watermark(floorMilli(t-wm.DelayMicros)))
-				}
-			}
-		}
-		if to, ok := b.advance[oid]; ok {
-			m.after = max(m.after, dataflow.Watermark(floorMilli(to)))
-		}
-		s.wm = m.after
-		marks[oid] = m
-	}
-	return marks
-}
-
 func floorMilli(t int64) int64 {
 	m := t % 1000
 	if m < 0 {
 		m += 1000
 	}
 	return t - m
-}
-
-// maxEventTime gives the greatest finite event time of a column, in microseconds.
-func maxEventTime(v *batch.Vector) (int64, bool) {
-	t, any := int64(0), false
-	for i := 0; i < v.N; i++ {
-		if v.IsNull(i) {
-			continue
-		}
-		if x, ok := eventMicros(v.Type, v.I64[i]); ok && (!any || x > t) {
-			t, any = x, true
-		}
-	}
-	return t, any
 }
 
 // realize starts what the epoch's events created and ends what they dropped.
@@ -215,7 +189,7 @@ func (e *Engine) realize(b *epochBuild) {
 func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 	in := e.epochInput(b, marks)
 	for _, v := range e.views {
-		m := mark{v.wm, v.wm}
+		m := still(v.wm, v.idle)
 		v.changes = v.changes[:0]
 		if st, _ := v.getStatus(); st != viewRunning {
 			v.hold(in)
@@ -234,7 +208,7 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 			}
 		}
 		v.pos = in.n
-		m.after = v.wm
+		m.after, m.idleAfter = v.wm, v.idle
 		marks[v.rel.OID] = m
 	}
 }
@@ -242,20 +216,22 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 // epochInput shows the epoch to views.
 func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark) *epochInput {
 	return &epochInput{n: b.n, ts: b.ts,
-		changes: func(oid catalog.OID) []*batch.Batch {
+		changes: func(oid catalog.OID) []part {
 			if c := b.changes[oid]; c != nil {
-				return []*batch.Batch{c.b}
+				return c.parts
 			}
 			if v := e.viewByOID[oid]; v != nil {
 				return v.changes
 			}
 			return nil
 		},
-		marks: func(oid catalog.OID) (dataflow.Watermark, dataflow.Watermark) {
-			if m, ok := marks[oid]; ok {
-				return m.before, m.after
+		marks: marksIn(marks),
+		stream: func(oid catalog.OID) (streamInput, bool) {
+			s := e.streams[oid]
+			if s == nil {
+				return streamInput{}, false
 			}
-			return dataflow.NoWatermark, dataflow.NoWatermark
+			return streamInput{s.rows, s.rows, s.epoch}, true
 		}}
 }
 
@@ -274,15 +250,15 @@ func (v *view) blockedBy(e *Engine) error {
 // publish makes the epoch what readers see.
 func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	old := e.current()
-	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1), marks: map[catalog.OID]watermark{}, events: map[catalog.OID]int64{}}
+	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1), marks: map[catalog.OID]watermark{}, streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: map[catalog.OID]bool{}}
 	for oid, s := range old.rels {
 		if b.cat.ByOID(oid) != nil {
 			p.rels[oid] = s
 		}
 	}
-	for oid := range e.streams {
-		p.rels[oid] = &streamSnapshot{e: e, rel: e.streams[oid].rel, epoch: b.n}
-		p.events[oid] = e.streams[oid].maxEvent
+	for oid, s := range e.streams {
+		p.rels[oid] = &streamSnapshot{e: e, rel: s.rel, epoch: b.n}
+		p.streams[oid] = s.stat(old.streams[oid])
 	}
 	for oid, t := range e.tables {
 		if b.changes[oid] != nil || p.rels[oid] == nil {
@@ -295,7 +271,7 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 	}
 	for oid, m := range marks {
-		p.marks[oid] = m.after
+		p.marks[oid], p.idle[oid] = m.after, m.idleAfter
 	}
 	e.pub.Store(p)
 	e.dirty = true

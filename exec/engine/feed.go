@@ -35,7 +35,7 @@ func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch
 		if eb.changes[rel.OID] != nil {
 			return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", stream)
 		}
-		eb.changes[rel.OID] = &relChange{rel: rel, b: b, replayable: true}
+		eb.changes[rel.OID] = &relChange{rel: rel, parts: []part{{b: b}}, replayable: true}
 		eb.order = append(eb.order, rel.OID)
 		return nil
 	})

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/tidemarkdb/tidemark/parser"
+	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -18,7 +22,7 @@ func (f *sessionFuncs) Call(name string, args []types.Datum) (types.Datum, error
 	switch name {
 	case "current_database", "current_catalog":
 		return types.StringDatum(s.p.Database), nil
-	case "current_user", "session_user", "user", "current_role", "pg_get_userbyid":
+	case "current_user", "session_user", "user", "current_role":
 		return types.StringDatum(s.p.User), nil
 	case "current_schema":
 		for _, p := range s.existingPath() {
@@ -44,42 +48,37 @@ func (f *sessionFuncs) Call(name string, args []types.Datum) (types.Datum, error
 		return types.BoolDatum(true), nil
 	}
 	if strings.HasSuffix(name, "_is_visible") {
-		return f.visible(name, args[0])
+		return f.isVisible(name, args[0])
 	}
 	return f.catalogCall(name, args)
 }
 
 // catalogCall answers the functions of pg_catalog that are about an object.
 func (f *sessionFuncs) catalogCall(name string, args []types.Datum) (types.Datum, error) {
-	cat := f.s.catalog()
 	switch name {
 	case "format_type":
 		return formatType(args), nil
+	case "pg_get_userbyid":
+		if n, ok := f.s.roleName(catalog.OID(args[0].I)); ok {
+			return types.StringDatum(n), nil
+		}
+		return types.StringDatum(fmt.Sprintf("unknown (OID=%d)", args[0].I)), nil
 	case "pg_get_expr":
 		return types.Datum{B: args[0].B}, nil
 	case "pg_get_viewdef":
-		r := f.relation(args[0])
-		if r == nil || r.SQL == "" {
-			return types.NullDatum, nil
-		}
-		return types.StringDatum(" " + strings.TrimSpace(r.SQL) + ";"), nil
+		return f.viewDef(args[0])
 	case "obj_description":
-		if r := cat.ByOID(catalog.OID(args[0].I)); r != nil && r.Comment != "" {
-			return types.StringDatum(r.Comment), nil
-		}
-		return types.NullDatum, nil
+		return f.description(args)
 	case "pg_get_constraintdef":
-		return f.constraintDef(catalog.OID(args[0].I)), nil
+		return f.constraintDef(catalog.OID(args[0].I), len(args) > 1 && args[1].I != 0), nil
 	case "pg_get_indexdef":
 		return f.indexDef(args), nil
-	case "regclassin", "to_regclass":
-		return f.regclassIn(name, string(args[0].B))
-	case "regclassout":
-		r := cat.ByOID(catalog.OID(args[0].I))
-		if r == nil {
+	case "to_regclass", "to_regproc", "to_regtype":
+		d, err := types.Parse(regKinds[name], string(args[0].B), f.s.Env())
+		if err != nil {
 			return types.NullDatum, nil
 		}
-		return types.StringDatum(f.s.shown(r)), nil
+		return d, nil
 	case "pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size", "pg_database_size":
 		return types.IntDatum(0), nil
 	case "pg_relation_is_updatable":
@@ -89,7 +88,80 @@ func (f *sessionFuncs) catalogCall(name string, args []types.Datum) (types.Datum
 	case "pg_sleep":
 		return types.NullDatum, sqlerr.Unsupported("function %s is not supported", name)
 	}
+	if strings.HasPrefix(name, "pg_get_function") {
+		return functionText(name, uint32(args[0].I)), nil
+	}
 	return types.NullDatum, nil
+}
+
+var regKinds = map[string]types.Type{"to_regclass": types.Of(types.Regclass), "to_regproc": types.Of(types.Regproc), "to_regtype": types.Of(types.Regtype)}
+
+// viewDef gives the query of a view as it was written, NULL for another relation.
+func (f *sessionFuncs) viewDef(arg types.Datum) (types.Datum, error) {
+	oid := catalog.OID(arg.I)
+	if arg.B != nil {
+		o, err := f.s.regOID(types.Regclass, string(arg.B))
+		if err != nil {
+			return types.NullDatum, err
+		}
+		oid = catalog.OID(o)
+	}
+	r := f.s.catalog().ByOID(oid)
+	if r == nil || r.SQL == "" {
+		return types.NullDatum, nil
+	}
+	return types.StringDatum(" " + strings.TrimSuffix(strings.TrimSpace(r.SQL), ";") + ";"), nil
+}
+
+// description gives the comment of an object: what pg_description says of it.
+func (f *sessionFuncs) description(args []types.Datum) (types.Datum, error) {
+	class := int64(0)
+	if len(args) > 1 {
+		r := f.s.catalog().Relation("pg_catalog", string(args[1].B))
+		if r == nil {
+			return types.NullDatum, nil
+		}
+		class = int64(r.OID)
+	}
+	rel := f.s.catalog().Relation("pg_catalog", "pg_description")
+	if rel == nil || f.s.e.system[rel.OID] == nil {
+		return types.NullDatum, nil
+	}
+	b, err := f.s.systemRows(rel.OID)
+	if err != nil {
+		return types.NullDatum, err
+	}
+	object, of, text := b.Cols[rel.ColumnIndex("objoid")], b.Cols[rel.ColumnIndex("classoid")], b.Cols[rel.ColumnIndex("description")]
+	for i := 0; i < b.N; i++ {
+		if object.I64[i] == args[0].I && (class == 0 || of.I64[i] == class) {
+			return text.Datum(i).Clone(), nil
+		}
+	}
+	return types.NullDatum, nil
+}
+
+// systemRows makes the rows of a system relation.
+func (s *sess) systemRows(oid catalog.OID) (*batch.Batch, error) {
+	r := &txReader{e: s.e, s: s, snap: s.e.current()}
+	return s.e.system[oid].rows(r.systemContext())
+}
+
+// functionText shows the parts of a function's declaration.
+func functionText(name string, oid uint32) types.Datum {
+	x := fn.ByOID(oid)
+	if x == nil {
+		return types.NullDatum
+	}
+	switch name {
+	case "pg_get_function_arguments", "pg_get_function_identity_arguments":
+		return types.StringDatum(x.Arguments())
+	case "pg_get_function_result":
+		if x.Class == fn.Set {
+			return types.StringDatum("SETOF " + x.Result.String())
+		}
+		return types.StringDatum(x.Result.String())
+	}
+	return types.NullDatum
 }
 
 // existingPath is the search path less the schemas that do not exist.
@@ -147,16 +219,19 @@ func (f *sessionFuncs) setConfig(args []types.Datum) (types.Datum, error) {
 	return types.StringDatum(v), nil
 }
 
-func (f *sessionFuncs) visible(name string, oid types.Datum) (types.Datum, error) {
+// isVisible answers pg_table_is_visible and its like; only relations may lie in a schema that is not searched.
+func (f *sessionFuncs) isVisible(name string, arg types.Datum) (types.Datum, error) {
 	if name != "pg_table_is_visible" {
 		return types.BoolDatum(true), nil
 	}
-	r := f.s.catalog().ByOID(catalog.OID(oid.I))
-	if r == nil {
-		return types.NullDatum, nil
+	oid := catalog.OID(arg.I)
+	if r := f.s.catalog().ByOID(oid); r != nil {
+		return types.BoolDatum(f.s.visible(r.Schema, r.Name, oid)), nil
 	}
-	found, err := f.s.catalog().Lookup("", r.Name, f.s.set.searchPath(f.s.p.User))
-	return types.BoolDatum(err == nil && found.OID == r.OID), nil
+	if r, k := f.s.key(oid); r != nil {
+		return types.BoolDatum(f.s.visible(r.Schema, k.Name, oid)), nil
+	}
+	return types.NullDatum, nil
 }
 
 func formatType(args []types.Datum) types.Datum {
@@ -173,95 +248,78 @@ func formatType(args []types.Datum) types.Datum {
 	return types.StringDatum(t.String())
 }
 
-// relation finds a relation by OID, or by name where the argument is text.
-func (f *sessionFuncs) relation(d types.Datum) *catalog.Relation {
-	if d.B == nil {
-		return f.s.catalog().ByOID(catalog.OID(d.I))
-	}
-	oid, err := f.regclassIn("regclassin", string(d.B))
-	if err != nil {
-		return nil
-	}
-	return f.s.catalog().ByOID(catalog.OID(oid.I))
-}
-
-// regclassIn reads a relation's name, or a number.
-func (f *sessionFuncs) regclassIn(name, text string) (types.Datum, error) {
-	if d, err := types.Parse(types.Of(types.OID), text, f.s.Env()); err == nil {
-		return d, nil
-	}
-	schema, rel := splitName(text)
-	r, err := f.s.catalog().Lookup(schema, rel, f.s.set.searchPath(f.s.p.User))
-	if err != nil {
-		if name == "to_regclass" {
-			return types.NullDatum, nil
+// constraintDef shows a constraint as ALTER TABLE ADD would have it.
+func (f *sessionFuncs) constraintDef(oid catalog.OID, pretty bool) types.Datum {
+	if r, k := f.s.key(oid); r != nil {
+		if k.Primary {
+			return types.StringDatum("PRIMARY KEY (" + columnNames(r, k.Cols) + ")")
 		}
-		return types.NullDatum, err
+		return types.StringDatum("UNIQUE (" + columnNames(r, k.Cols) + ")")
 	}
-	return types.IntDatum(int64(r.OID)), nil
-}
-
-// splitName reads a possibly qualified, possibly quoted name.
-func splitName(text string) (schema, name string) {
-	var parts []string
-	for text != "" {
-		if text[0] == '"' {
-			end := strings.Index(text[1:], `"`)
-			if end < 0 {
-				return "", text
-			}
-			parts = append(parts, text[1:end+1])
-			text = strings.TrimPrefix(text[end+2:], ".")
-			continue
+	if table, i, ok := session.CheckOf(oid); ok {
+		if r := f.s.catalog().ByOID(table); r != nil && i < len(r.Checks) {
+			return types.StringDatum("CHECK " + f.s.checkText(r, i, pretty))
 		}
-		head, rest, _ := strings.Cut(text, ".")
-		parts = append(parts, strings.ToLower(strings.TrimSpace(head)))
-		text = rest
 	}
-	switch len(parts) {
-	case 0:
-		return "", ""
-	case 1:
-		return "", parts[0]
-	}
-	return parts[len(parts)-2], parts[len(parts)-1]
+	return types.NullDatum
 }
 
-// shown gives a relation's name, qualified unless it is found along the search path.
-func (s *sess) shown(r *catalog.Relation) string {
-	if found, err := s.catalog().Lookup("", r.Name, s.set.searchPath(s.p.User)); err == nil && found.OID == r.OID {
-		return r.Name
-	}
-	return r.Schema + "." + r.Name
-}
-
-func (f *sessionFuncs) constraintDef(oid catalog.OID) types.Datum {
-	r := f.s.catalog().ByOID(session.KeyTable(oid))
-	if r == nil || r.HiddenKey {
-		return types.NullDatum
-	}
-	return types.StringDatum("PRIMARY KEY (" + strings.Join(keyNames(r), ", ") + ")")
-}
-
+// indexDef shows an index as CREATE INDEX, or one of its columns.
 func (f *sessionFuncs) indexDef(args []types.Datum) types.Datum {
-	r := f.s.catalog().ByOID(session.KeyTable(catalog.OID(args[0].I)))
-	if r == nil || r.HiddenKey {
-		return types.NullDatum
-	}
-	names := keyNames(r)
-	if len(args) > 1 && args[1].I > 0 {
-		if int(args[1].I) <= len(names) {
-			return types.StringDatum(names[args[1].I-1])
+	oid := catalog.OID(args[0].I)
+	if len(args) == 1 || args[1].I <= 0 {
+		if s := f.s.indexText(oid); s != "" {
+			return types.StringDatum(s)
 		}
 		return types.NullDatum
 	}
-	return types.StringDatum("CREATE UNIQUE INDEX " + r.Name + "_pkey ON " + r.Schema + "." + r.Name + " USING btree (" + strings.Join(names, ", ") + ")")
+	r, cols := f.s.indexColumns(oid)
+	if r == nil || int(args[1].I) > len(cols) {
+		return types.NullDatum
+	}
+	return types.StringDatum(columnNames(r, cols[args[1].I-1:args[1].I]))
 }
 
-func keyNames(r *catalog.Relation) []string {
-	var out []string
-	for _, c := range r.PrimaryKey {
-		out = append(out, r.Columns[c].Name)
+// indexColumns gives the relation and the columns of an index or key.
+func (s *sess) indexColumns(oid catalog.OID) (*catalog.Relation, []int) {
+	if r, k := s.key(oid); r != nil {
+		return r, k.Cols
 	}
-	return out
+	if x := s.catalog().ByOID(oid); x != nil && x.Kind == catalog.Index {
+		return s.catalog().ByOID(x.Of), x.IndexCols
+	}
+	return nil, nil
+}
+
+// indexText shows an index or key as CREATE INDEX, "" if there is none of that OID.
+func (s *sess) indexText(oid catalog.OID) string {
+	r, cols := s.indexColumns(oid)
+	if r == nil {
+		return ""
+	}
+	unique, name := "", ""
+	if x := s.catalog().ByOID(oid); x != nil {
+		name = x.Name
+	} else {
+		_, k := s.key(oid)
+		unique, name = "UNIQUE ", k.Name
+	}
+	return "CREATE " + unique + "INDEX " + parser.QuoteIdent(name) + " ON " + parser.QuoteIdent(r.Schema) + "." + parser.QuoteIdent(r.Name) +
+		" USING btree (" + columnNames(r, cols) + ")"
+}
+
+// columnNames lists columns, quoted where they must be.
+func columnNames(r *catalog.Relation, cols []int) string {
+	out := make([]string, len(cols))
+	for k, i := range cols {
+		out[k] = parser.QuoteIdent(r.Columns[i].Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// showObjects fills in what a system relation may ask about expressions and indexes.
+func (s *sess) showObjects(c *session.SystemContext) {
+	c.Default = func(r *catalog.Relation, i int) string { return s.defaultText(r, i, true) }
+	c.Check = func(r *catalog.Relation, i int) string { return s.checkText(r, i, false) }
+	c.IndexDef = s.indexText
 }

@@ -128,6 +128,7 @@ const maxUnique = 15
 // newTable opens a table's contents.
 func (e *Engine) newTable(rel *catalog.Relation) *tableContents {
 	t := &tableContents{rel: rel, rows: &rowContents{e.store.Rows(rel.OID, rel.Types(), rel.PrimaryKey)}}
+	t.rows.r.SetUnique()
 	for k, key := range rel.Unique {
 		t.uniq = append(t.uniq, &rowContents{e.store.Rows(rel.OID+indexStep*catalog.OID(k+1), rel.Types(), key)})
 	}
@@ -182,6 +183,12 @@ func (t *tableContents) freeze() []*state.Section {
 		}
 	})
 	return out
+}
+
+func (t *tableContents) memBytes() int64 {
+	n := int64(0)
+	t.each(func(c *rowContents) { n += c.memBytes() })
+	return n
 }
 
 func (t *tableContents) drop() { t.each(func(c *rowContents) { c.drop() }) }

@@ -77,7 +77,7 @@ func (e *Engine) loop() {
 	}
 }
 
-// untilDue is how long the loop may sleep: until a time-dependent view has something to do, or a checkpoint is due.
+// untilDue is how long the loop may sleep: until a stream or view has something to do because time has passed, or a checkpoint is due.
 func (e *Engine) untilDue() time.Duration {
 	wait := time.Hour
 	if e.readOnly() != nil {
@@ -86,13 +86,11 @@ func (e *Engine) untilDue() time.Duration {
 	if e.dirty && !e.checkpoints.running { // the end of one that runs wakes the loop
 		wait = max(0, time.Until(e.lastCheckpoint.Add(e.opts.CheckpointInterval)))
 	}
-	now := time.Now().UnixMicro()
-	for _, v := range e.views {
-		if due, ok := v.due(); ok {
-			// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
-			d := max(time.Duration(due-now)*time.Microsecond, 100*time.Millisecond)
-			wait = min(wait, d)
-		}
+	if due, ok := e.nextDue(); ok {
+		// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
+		p := e.current()
+		due = max(due, p.ts+minStep)
+		wait = min(wait, max(time.Duration(due-e.now())*time.Microsecond, time.Millisecond))
 	}
 	return wait
 }
@@ -140,6 +138,7 @@ func (e *Engine) do(f func()) error {
 // another; later ones see the effects of earlier ones on streams and tables.
 type epochBuild struct {
 	e       *Engine
+	started time.Time
 	n       uint64
 	ts      int64
 	cat     *catalog.Catalog
@@ -156,22 +155,56 @@ type epochBuild struct {
 	undone []func()
 }
 
-// relChange is what an epoch changes in one stream or table. The epoch owns b.
+// relChange is what an epoch changes in one stream or table, in order.
 type relChange struct {
-	rel *catalog.Relation
-	b   *batch.Batch
+	rel   *catalog.Relation
+	parts []part
 	// replayable says that the rows come from a source that can give them again: the log keeps their number only.
 	replayable bool
 }
 
+// part is some of the rows by which a relation changes: a batch, which belongs to the epoch, or the chunks of a large
+// statement that were spooled into the log before it.
+type part struct {
+	b  *batch.Batch
+	sp *state.Spooled
+	// spRows is sp's number of rows.
+	spRows int64
+}
+
+// rows is the part's number of rows.
+func (p part) rows() int64 {
+	if p.sp != nil {
+		return p.spRows
+	}
+	return int64(p.b.N)
+}
+
+// eachBatch calls f with the batches of parts, in order, each valid during the call.
+func eachBatch(parts []part, f func(*batch.Batch) error) error {
+	for _, p := range parts {
+		var err error
+		if p.sp != nil {
+			err = p.sp.Each(f)
+		} else {
+			err = f(p.b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stagedChange is one part that the running unit staged.
 type stagedChange struct {
 	rel *catalog.Relation
-	b   *batch.Batch
+	part
 }
 
 func (e *Engine) newBuild() *epochBuild {
 	p := e.current()
-	return &epochBuild{e: e, n: p.epoch + 1, ts: max(p.ts, time.Now().UnixMicro()), cat: p.cat,
+	return &epochBuild{e: e, started: time.Now(), n: p.epoch + 1, ts: max(p.ts, e.now()), cat: p.cat,
 		changes: map[catalog.OID]*relChange{}, advance: map[catalog.OID]int64{}}
 }
 
@@ -192,7 +225,16 @@ func (b *epochBuild) stage(rel *catalog.Relation, ch *batch.Batch) error {
 	if c := b.changes[rel.OID]; c != nil && c.replayable {
 		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is fed by a source", rel.Name)
 	}
-	b.staged = append(b.staged, stagedChange{rel, ch})
+	b.staged = append(b.staged, stagedChange{rel, part{b: ch}})
+	return nil
+}
+
+// stageSpool adds the rows of a spooled statement to a stream.
+func (b *epochBuild) stageSpool(rel *catalog.Relation, p part) error {
+	if c := b.changes[rel.OID]; c != nil && c.replayable {
+		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is fed by a source", rel.Name)
+	}
+	b.staged = append(b.staged, stagedChange{rel, p})
 	return nil
 }
 
@@ -234,12 +276,17 @@ func (b *epochBuild) rollback() {
 
 // keep moves a staged change into the epoch. Batches are combined, so that views see few large ones.
 func (b *epochBuild) keep(s stagedChange) {
-	if c := b.changes[s.rel.OID]; c != nil {
-		c.b.AppendBatch(s.b, nil)
+	c := b.changes[s.rel.OID]
+	if c == nil {
+		c = &relChange{rel: s.rel}
+		b.changes[s.rel.OID] = c
+		b.order = append(b.order, s.rel.OID)
+	}
+	if n := len(c.parts); n > 0 && s.b != nil && c.parts[n-1].b != nil {
+		c.parts[n-1].b.AppendBatch(s.b, nil)
 		return
 	}
-	b.changes[s.rel.OID] = &relChange{rel: s.rel, b: s.b}
-	b.order = append(b.order, s.rel.OID)
+	c.parts = append(c.parts, s.part)
 }
 
 func (b *epochBuild) empty() bool {

@@ -1,14 +1,14 @@
 package engine
 
 import (
-	"strconv"
+	"crypto/rand"
+	"crypto/sha1"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
-	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // ringEpochs is how many epochs with work a view's progress keeps (Spark's numRecentProgressUpdates).
@@ -16,176 +16,200 @@ const ringEpochs = 100
 
 // opProgress is what one operator did in one epoch.
 type opProgress struct {
-	id                                         int
-	name                                       string
-	total, updated, removed, dropped, nullTime int64
-	memory                                     int64
+	id                                                    int
+	name                                                  string
+	total, updated, removed, dropped, nullTime, duplicate int64
+	memory                                                int64
+	updating, removing, committing                        time.Duration
+}
+
+// sourceProgress is what one input gave in one epoch. Offsets of a stream are rows since its beginning, those of tables and views are epochs.
+type sourceProgress struct {
+	name               string
+	start, end, latest int64
+	rows               int64
+}
+
+// phases is how long the parts of an epoch took.
+type phases struct {
+	latestOffset  time.Duration // the statements were run and their rows fixed
+	planning      time.Duration // the operators' watermarks were fixed
+	walCommit     time.Duration // the epoch's record became durable, as far as it was waited for
+	addBatch      time.Duration // the view ran
+	commitOffsets time.Duration // the epoch was published
+	total         time.Duration
+}
+
+// epochTimes measures the phases of a running epoch.
+type epochTimes struct {
+	phases
+	ran time.Time // when the last view had run
 }
 
 // epochProgress is what a view did in one epoch.
 type epochProgress struct {
 	epoch         uint64
 	timestamp     int64
-	rows          int64
-	took          time.Duration
+	previous      int64 // timestamp of the epoch with work before it, 0 for none
+	rows, out     int64
+	took          phases
+	declared      bool // there is a watermark to tell of
 	before, after dataflow.Watermark
+	events        eventStats // of the first source with a watermark and rows
 	ops           []opProgress
+	sources       []sourceProgress
 }
 
 // progressRing keeps a view's last epochs with work. The view's goroutine writes it, any goroutine reads it.
 type progressRing struct {
-	ids  []int
-	ops  []dataflow.Stateful
-	last []dataflow.Stats
+	id, run  string
+	graph    *dataflow.Graph
+	declared bool
+	ids      []int
+	ops      []dataflow.Stateful
+	feeders  [][]dataflow.Stateful // by operator: what lies beneath it without state
+	last     []dataflow.Stats
 
 	mu   sync.Mutex
 	ring []epochProgress
 	next int
 }
 
-func newProgressRing(g *dataflow.Graph) *progressRing {
+func newProgressRing(rel *catalog.Relation, g *dataflow.Graph) *progressRing {
 	ids, ops := g.Stateful()
-	p := &progressRing{ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
-	p.note(0, 0, 0, 0, dataflow.NoWatermark, dataflow.NoWatermark)
+	p := &progressRing{id: viewID(rel), run: runID(), graph: g, ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
+	for _, s := range g.Sources() {
+		p.declared = p.declared || s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0
+	}
+	for _, id := range ids {
+		p.feeders = append(p.feeders, g.Feeders(id))
+	}
+	p.ring = []epochProgress{{ops: p.operators()}}
 	return p
 }
 
-// note records an epoch: counters are what the operators' totals grew by.
-func (p *progressRing) note(epoch uint64, ts, rows int64, took time.Duration, before, after dataflow.Watermark) {
-	e := epochProgress{epoch: epoch, timestamp: ts, rows: rows, took: took, before: before, after: after}
-	for i, op := range p.ops {
-		s, l := op.Stats(), p.last[i]
-		e.ops = append(e.ops, opProgress{id: p.ids[i], name: s.Name, total: s.RowsTotal, updated: s.RowsUpdated - l.RowsUpdated,
+// viewID is the identity of a view, the same for as long as it lives (Spark's query id).
+func viewID(rel *catalog.Relation) string {
+	h := sha1.Sum(fmt.Appendf(nil, "tidemark view %d %d %s", rel.OID, rel.CreatedEpoch, rel.SQL))
+	return formatUUID(h[:16], 5)
+}
+
+// runID is the identity of one run of a view, between two restarts.
+func runID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return formatUUID(b[:], 4)
+}
+
+func formatUUID(b []byte, version byte) string {
+	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// stats gives an operator's totals with what the operators beneath counted for it.
+func (p *progressRing) stats(i int) dataflow.Stats {
+	s := p.ops[i].Stats()
+	for _, f := range p.feeders[i] {
+		s.RowsNullEvent += f.Stats().RowsNullEvent
+	}
+	return s
+}
+
+// operators gives what each operator did since the last call.
+func (p *progressRing) operators() []opProgress {
+	out := make([]opProgress, 0, len(p.ops))
+	for i := range p.ops {
+		s, l := p.stats(i), p.last[i]
+		push, end := p.graph.Times(p.ids[i])
+		out = append(out, opProgress{id: p.ids[i], name: s.Name, total: s.RowsTotal, updated: s.RowsUpdated - l.RowsUpdated,
 			removed: s.RowsRemoved - l.RowsRemoved, dropped: s.RowsDroppedLate - l.RowsDroppedLate,
-			nullTime: s.RowsNullEvent - l.RowsNullEvent, memory: s.MemoryUsedBytes})
+			nullTime: s.RowsNullEvent - l.RowsNullEvent, duplicate: s.RowsDuplicate - l.RowsDuplicate, memory: s.MemoryUsedBytes,
+			updating: push, removing: end})
 		p.last[i] = s
 	}
+	return out
+}
+
+// note records an epoch.
+func (p *progressRing) note(e epochProgress) {
+	e.declared, e.ops = p.declared, p.operators()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.ring) < ringEpochs {
+	e.previous = p.ring[p.lastIndex()].timestamp
+	if len(p.ring) < ringEpochs+1 { // the first entry is of before the first epoch
 		p.ring = append(p.ring, e)
 		return
 	}
-	p.ring[p.next%ringEpochs] = e
+	p.ring[1+p.next%ringEpochs] = e
 	p.next++
+}
+
+// lastIndex is where the newest epoch stands. mu is held.
+func (p *progressRing) lastIndex() int {
+	if p.next == 0 {
+		return len(p.ring) - 1
+	}
+	return 1 + (p.next-1)%ringEpochs
+}
+
+// finish adds to the epoch, if it was noted, how long its parts outside of the view took.
+func (p *progressRing) finish(epoch uint64, t phases) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := &p.ring[p.lastIndex()]
+	if e.epoch != epoch {
+		return
+	}
+	t.addBatch, t.planning = e.took.addBatch, e.took.planning
+	e.took = t
 }
 
 // epochs lists the kept epochs, oldest first.
 func (p *progressRing) epochs() []epochProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	es := p.ring[1:]
 	k := p.next % ringEpochs
-	out := append([]epochProgress(nil), p.ring[k:]...)
-	return append(out, p.ring[:k]...)
+	out := append([]epochProgress(nil), es[k:]...)
+	return append(out, es[:k]...)
 }
 
-// latest is the last epoch with work.
+// latest is the last epoch with work, or the state before the first.
 func (p *progressRing) latest() epochProgress {
-	es := p.epochs()
-	return es[len(es)-1]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ring[p.lastIndex()]
 }
 
 // timed runs the view's epoch and records its progress.
 func (v *view) timed(in *epochInput) error {
-	before := v.wm
 	start := time.Now()
+	from := int64(v.pos)
 	if err := v.runEpoch(in); err != nil {
 		return err
 	}
-	v.progress.note(in.n, in.ts, v.pushed, time.Since(start), before, v.wm)
+	took := time.Since(start)
+	e := epochProgress{epoch: in.n, timestamp: in.ts, rows: v.pushed, out: v.emitted, took: phases{addBatch: took, total: took, planning: v.planning}}
+	e.before, e.after = v.graph.SourceWatermark()
+	for i, src := range v.graph.Sources() {
+		sp := sourceProgress{name: src.Rel.Schema + "." + src.Rel.Name, start: from, end: int64(in.n), latest: int64(in.n), rows: v.sourceRows[i]}
+		if in.stream != nil {
+			if st, ok := in.stream(src.Rel.OID); ok {
+				sp.end, sp.latest = st.rows, max(st.rows, st.latest)
+				sp.start = sp.end - sp.rows
+				if e.events.n == 0 && src.Rel.Watermark != nil {
+					e.events = st.events
+				}
+			}
+		}
+		e.sources = append(e.sources, sp)
+	}
+	v.progress.note(e)
 	return nil
 }
 
-func col(name string, k types.Kind) catalog.Column {
-	return catalog.Column{Name: name, Type: types.Of(k)}
-}
-
-var stateOperatorColumns = []catalog.Column{
-	col("view_name", types.Text), col("operator_id", types.Int4), col("operator_name", types.Text), col("num_rows_total", types.Int8),
-	col("num_rows_updated", types.Int8), col("num_rows_removed", types.Int8), col("num_rows_dropped_by_watermark", types.Int8),
-	col("num_rows_null_event_time", types.Int8), col("memory_used_bytes", types.Int8),
-}
-
-func stateOperatorRows(c *systemContext) (*batch.Batch, error) {
-	b := batch.New(columnTypes(stateOperatorColumns), 0)
-	for _, v := range c.e.liveViews(c.snap) {
-		for _, o := range v.progress.latest().ops {
-			b.Cols[0].AppendString(v.rel.Name)
-			for i, x := range []int64{int64(o.id), 0, o.total, o.updated, o.removed, o.dropped, o.nullTime, o.memory} {
-				if i == 1 {
-					b.Cols[2].AppendString(o.name)
-					continue
-				}
-				b.Cols[i+1].AppendInt(x)
-			}
-			b.EndRow(1)
-		}
-	}
-	return b, nil
-}
-
-var queryProgressColumns = []catalog.Column{
-	col("view_name", types.Text), col("batch_id", types.Int8), col("timestamp", types.TimestampTZ), col("num_input_rows", types.Int8),
-	col("processed_rows_per_second", types.Float8), col("duration_ms", types.JSONB), col("event_time", types.JSONB), col("state_operators", types.JSONB),
-}
-
-func queryProgressRows(c *systemContext) (*batch.Batch, error) {
-	b := batch.New(columnTypes(queryProgressColumns), 0)
-	for _, v := range c.e.liveViews(c.snap) {
-		for _, e := range v.progress.epochs() {
-			if e.epoch == 0 {
-				continue
-			}
-			ms := float64(e.took.Microseconds()) / 1000
-			b.Cols[0].AppendString(v.rel.Name)
-			b.Cols[1].AppendInt(int64(e.epoch))
-			b.Cols[2].AppendInt(e.timestamp)
-			b.Cols[3].AppendInt(e.rows)
-			b.Cols[4].AppendFloat(float64(e.rows) / max(ms, 1) * 1000)
-			b.Cols[5].AppendBytes(jsonb(`{"addBatch": ` + strconv.FormatFloat(ms, 'f', 3, 64) + `}`))
-			b.Cols[6].AppendBytes(jsonb(e.eventTime()))
-			b.Cols[7].AppendBytes(jsonb(e.operators()))
-			b.EndRow(1)
-		}
-	}
-	return b, nil
-}
-
-// jsonb brings JSON text that is known to be valid into jsonb's canonical form.
-func jsonb(text string) []byte {
-	d, err := types.Parse(types.Of(types.JSONB), text, types.DefaultEnv())
-	if err != nil {
-		return []byte("null")
-	}
-	return d.B
-}
-
-func (e *epochProgress) eventTime() string {
-	s := "{"
-	for _, f := range []struct {
-		name string
-		w    dataflow.Watermark
-	}{{"watermark", e.before}, {"watermark_after", e.after}} {
-		if f.w == dataflow.NoWatermark {
-			continue
-		}
-		if len(s) > 1 {
-			s += ", "
-		}
-		s += `"` + f.name + `": "` + time.UnixMicro(int64(f.w)).UTC().Format("2006-01-02T15:04:05.000Z") + `"`
-	}
-	return s + "}"
-}
-
-func (e *epochProgress) operators() string {
-	s := "["
-	for i, o := range e.ops {
-		if i > 0 {
-			s += ", "
-		}
-		s += `{"operatorName": "` + o.name + `", "numRowsTotal": ` + strconv.FormatInt(o.total, 10) +
-			`, "numRowsUpdated": ` + strconv.FormatInt(o.updated, 10) + `, "numRowsRemoved": ` + strconv.FormatInt(o.removed, 10) +
-			`, "numRowsDroppedByWatermark": ` + strconv.FormatInt(o.dropped, 10) + `, "memoryUsedBytes": ` + strconv.FormatInt(o.memory, 10) + `}`
-	}
-	return s + "]"
+// streamInput is what progress tells of a stream in an epoch.
+type streamInput struct {
+	rows, latest int64 // after the epoch, and of which the newest epoch knows
+	events       eventStats
 }

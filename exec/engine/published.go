@@ -18,8 +18,9 @@ type published struct {
 	cat   *catalog.Catalog
 	rels  map[catalog.OID]contentSnapshot
 	marks map[catalog.OID]watermark
-	// events are the greatest event times of streams, dataflow.NoTime for none.
-	events map[catalog.OID]int64
+	idle  map[catalog.OID]bool
+	// streams has what there is to know of streams besides their rows.
+	streams map[catalog.OID]streamStat
 }
 
 type watermark = dataflow.Watermark

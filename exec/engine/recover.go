@@ -27,6 +27,8 @@ type streamImage struct {
 	Watermark int64
 	MaxEvent  int64
 	Rows      int64
+	Idle      bool `json:",omitempty"`
+	Lateness  latenessImage
 }
 
 // viewImage is there for every view whose state the checkpoint holds; one that was still being filled is not among them.
@@ -35,6 +37,9 @@ type viewImage struct {
 	Watermark int64
 	Late      int64
 	Dead      int64
+	Idle      bool                 `json:",omitempty"`
+	Reached   []dataflow.Watermark // by the view's operators
+	Own       []int64              `json:",omitempty"` // watermarks that the query declares, by source
 }
 
 // recover opens the store, goes to the last checkpoint and runs the epochs after it again.
@@ -49,7 +54,7 @@ func (e *Engine) recover() error {
 	e.store = st
 	base := e.baseCatalog()
 	e.nextOID.Store(uint32(catalog.FirstUserOID))
-	p := &published{cat: base, rels: map[catalog.OID]contentSnapshot{}, marks: map[catalog.OID]watermark{}, events: map[catalog.OID]int64{}}
+	p := &published{cat: base, rels: map[catalog.OID]contentSnapshot{}, marks: map[catalog.OID]watermark{}}
 	e.pub.Store(p)
 	cp, ok, err := checkpoint.Load(st)
 	if err != nil {
@@ -107,7 +112,8 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			e.startStream(rel)
 			s, im := e.streams[rel.OID], streams[rel.OID]
 			s.wm, s.maxEvent, s.rows = dataflow.Watermark(im.Watermark), im.MaxEvent, im.Rows
-			marks[rel.OID] = mark{s.wm, s.wm}
+			s.idle, s.lateness = im.Idle, im.Lateness.open()
+			marks[rel.OID] = still(s.wm, s.idle)
 		case catalog.Table:
 			e.tables[rel.OID] = e.newTable(rel)
 		case catalog.MatView:
@@ -122,8 +128,11 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			}
 			v.pos, v.wm = cp.Epoch, dataflow.Watermark(im.Watermark)
 			v.sink.lateTotal, v.sink.deadTotal = im.Late, im.Dead
+			v.restoreOwn(im.Own)
 			e.addView(v)
-			marks[rel.OID] = mark{v.wm, v.wm}
+			v.idle = im.Idle
+			v.graph.SetReached(im.Reached)
+			marks[rel.OID] = still(v.wm, v.idle)
 		}
 	}
 	e.publish(b, marks)
@@ -148,7 +157,7 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 // replay runs one stored epoch again.
 func (e *Engine) replay(rec *state.EpochRecord) error {
 	p := e.current()
-	b := &epochBuild{e: e, n: rec.Epoch, ts: rec.Timestamp, cat: p.cat, changes: map[catalog.OID]*relChange{}, replay: true, marks: map[catalog.OID]state.StreamMark{}}
+	b := &epochBuild{e: e, started: time.Now(), n: rec.Epoch, ts: rec.Timestamp, cat: p.cat, changes: map[catalog.OID]*relChange{}, replay: true, marks: map[catalog.OID]state.StreamMark{}}
 	for _, m := range rec.Watermarks {
 		b.marks[m.OID] = m
 	}
@@ -170,6 +179,16 @@ func (e *Engine) replay(rec *state.EpochRecord) error {
 		if rel == nil {
 			continue // created and dropped, or dropped, within the epoch
 		}
+		if c.Spooled != nil && e.tables[c.OID] == nil {
+			p, err := recordPart(c, rel)
+			if err != nil {
+				return err
+			}
+			for _, x := range p {
+				b.keep(stagedChange{rel, x})
+			}
+			continue
+		}
 		err := c.Each(func(ch *batch.Batch) error {
 			own := ch.Select(allRows(ch.N))
 			if t := e.tables[c.OID]; t != nil {
@@ -178,7 +197,7 @@ func (e *Engine) replay(rec *state.EpochRecord) error {
 					return err
 				}
 			}
-			b.keep(stagedChange{rel, own})
+			b.keep(stagedChange{rel, part{b: own}})
 			return nil
 		})
 		if err != nil {

@@ -103,6 +103,9 @@ func runQuery(ctx context.Context, root plan.Node, r reader, env *kernel.Env, ou
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if sort.Visible > 0 { // further columns are only sorted by
+			b = b.Project(cols(0, sort.Visible))
+		}
 		if err := out(b); err != nil {
 			return err
 		}

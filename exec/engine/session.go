@@ -193,6 +193,7 @@ func (s *sess) catalog() *catalog.Catalog {
 func (s *sess) Env() *types.Env {
 	env := s.set.typesEnv()
 	env.Now = time.Now().UnixMicro()
+	env.RegName, env.RegOID = s.regName, s.regOID
 	return env
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -24,48 +25,122 @@ type setting struct {
 	def      string
 	report   bool // sent as ParameterStatus
 	readOnly bool
+	unit     string                       // "ms" or "kB", for values with units
 	check    func(string) (string, error) // normalises a value; nil: any text
 	notice   string                       // NOTICE given when it is set
+	kind     string                       // pg_settings.vartype; "" is "string"
+	values   []string                     // of an enum
 }
+
+// Constructors of the kinds of parameters.
+
+func text(name, def string) setting { return setting{name: name, def: def} }
+
+func flag(name, def string) setting {
+	return setting{name: name, def: def, check: checkBool, kind: "bool"}
+}
+
+func enum(name, def string, words ...string) setting {
+	return setting{name: name, def: def, check: oneOf(words...), kind: "enum", values: words}
+}
+
+func number(name, def string, lo, hi int) setting {
+	return setting{name: name, def: def, check: checkInt(lo, hi), kind: "integer"}
+}
+
+func duration(name string) setting {
+	return setting{name: name, def: "0", check: checkDuration, kind: "integer", unit: "ms"}
+}
+
+func memory(name, def string) setting {
+	return setting{name: name, def: def, check: checkMemory, kind: "integer", unit: "kB"}
+}
+
+func real(name, def string) setting {
+	return setting{name: name, def: def, check: checkReal, kind: "real"}
+}
+
+// reported makes a parameter one that the client is told of.
+func (d setting) reported() setting { d.report = true; return d }
+
+// fixed makes a parameter one that cannot be set.
+func (d setting) fixed() setting { d.readOnly = true; return d }
+
+// checkedBy gives a parameter a check of its own.
+func (d setting) checkedBy(f func(string) (string, error)) setting { d.check = f; return d }
+
+// noted makes setting a parameter give a NOTICE.
+func (d setting) noted(notice string) setting { d.notice = notice; return d }
 
 const sparkStateNotice = "Tidemark keeps all state in one store in the data directory; this setting has no effect"
 
+var isolationLevels = []string{"serializable", "repeatable read", "read committed", "read uncommitted"}
+
+// settingList has the parameters that mean something here, and after them those of PostgreSQL that clients set or ask for as a
+// matter of course, which have no bearing on answers: they keep what they are set to.
 var settingList = []setting{
-	{name: "application_name", report: true},
-	{name: "bytea_output", def: "hex", check: oneOf("hex", "escape")},
-	{name: "client_encoding", def: "UTF8", report: true, check: utf8Only},
-	{name: "client_min_messages", def: "notice"},
-	{name: "DateStyle", def: "ISO, MDY", report: true, check: checkDateStyle},
-	{name: "default_transaction_isolation", def: "read committed"},
-	{name: "default_transaction_read_only", def: "off", report: true, check: checkBool},
-	{name: "extra_float_digits", def: "1", check: checkInt(-15, 3)},
-	{name: "idle_in_transaction_session_timeout", def: "0", check: checkDuration},
-	{name: "integer_datetimes", def: "on", report: true, readOnly: true},
-	{name: "in_hot_standby", def: "off", report: true, readOnly: true},
-	{name: "IntervalStyle", def: "postgres", report: true, check: oneOf("postgres", "postgres_verbose", "sql_standard", "iso_8601")},
-	{name: "is_superuser", def: "on", report: true, readOnly: true},
-	{name: "lc_collate", def: "C", readOnly: true},
-	{name: "lc_ctype", def: "C", readOnly: true},
-	{name: "lock_timeout", def: "0", check: checkDuration},
-	{name: "max_identifier_length", def: "63", readOnly: true},
-	{name: "row_security", def: "on", check: checkBool},
-	{name: "search_path", def: "\"$user\", public"},
-	{name: "server_encoding", def: "UTF8", report: true, readOnly: true},
-	{name: "server_version", def: ServerVersion, report: true, readOnly: true},
-	{name: "server_version_num", def: "150000", readOnly: true},
-	{name: "session_authorization", report: true, readOnly: true},
-	{name: "standard_conforming_strings", def: "on", report: true, check: onlyOn},
-	{name: "statement_timeout", def: "0", check: checkDuration},
-	{name: "synchronous_commit", def: "on"},
-	{name: "TimeZone", def: "UTC", report: true},
-	{name: "transaction_isolation", def: "read committed"},
-	{name: "transaction_read_only", def: "off", check: checkBool},
-	{name: "xmloption", def: "content"},
-	{name: "spark.sql.streaming.multipleWatermarkPolicy", def: "min", check: oneOf("min", "max")},
-	{name: "spark.sql.streaming.stateStore.partitions", def: ""},
-	{name: "spark.sql.streaming.stateStore.providerClass", def: "", notice: sparkStateNotice},
-	{name: "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", def: "", notice: "checkpoints are always incremental in Tidemark; this setting has no effect"},
-	{name: "spark.sql.shuffle.partitions", def: "", notice: "Tidemark partitions the state of a view by its own option state_partitions; this setting has no effect"},
+	text("application_name", "").reported(),
+	enum("bytea_output", "hex", "escape", "hex"),
+	text("client_encoding", "UTF8").reported().checkedBy(utf8Only),
+	enum("client_min_messages", "notice", "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"),
+	text("DateStyle", "ISO, MDY").reported().checkedBy(checkDateStyle),
+	enum("default_transaction_isolation", "read committed", isolationLevels...),
+	flag("default_transaction_read_only", "off").reported(),
+	number("extra_float_digits", "1", -15, 3),
+	duration("idle_in_transaction_session_timeout"),
+	flag("integer_datetimes", "on").reported().fixed(),
+	flag("in_hot_standby", "off").reported().fixed(),
+	enum("IntervalStyle", "postgres", "postgres", "postgres_verbose", "sql_standard", "iso_8601").reported(),
+	flag("is_superuser", "on").reported().fixed(),
+	text("lc_collate", "C").fixed(),
+	text("lc_ctype", "C").fixed(),
+	duration("lock_timeout"),
+	number("max_identifier_length", "63", 63, 63).fixed(),
+	text("search_path", "\"$user\", public"),
+	text("server_encoding", "UTF8").reported().fixed(),
+	text("server_version", ServerVersion).reported().fixed(),
+	number("server_version_num", "150000", 150000, 150000).fixed(),
+	text("session_authorization", "").reported().fixed(),
+	flag("standard_conforming_strings", "on").reported().checkedBy(onlyOn),
+	duration("statement_timeout"),
+	enum("synchronous_commit", "on", "local", "remote_write", "remote_apply", "on", "off"),
+	text("TimeZone", "UTC").reported(),
+	enum("transaction_isolation", "read committed", isolationLevels...),
+	flag("transaction_read_only", "off"),
+	text("spark.sql.streaming.multipleWatermarkPolicy", "min").checkedBy(oneOf("min", "max")),
+	text("spark.sql.streaming.stateStore.partitions", ""),
+	text("spark.sql.streaming.stateStore.providerClass", "").noted(sparkStateNotice),
+	text("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "").noted("checkpoints are always incremental in Tidemark; this setting has no effect"),
+	text("spark.sql.shuffle.partitions", "").noted("Tidemark partitions the state of a view by its own option state_partitions; this setting has no effect"),
+
+	flag("array_nulls", "on"),
+	enum("backslash_quote", "safe_encoding", "safe_encoding", "on", "off"),
+	number("block_size", "8192", 8192, 8192).fixed(),
+	flag("check_function_bodies", "on"),
+	text("default_table_access_method", "heap"),
+	text("default_tablespace", ""),
+	flag("default_transaction_deferrable", "off"),
+	memory("effective_cache_size", "4GB"),
+	flag("enable_hashagg", "on"), flag("enable_hashjoin", "on"), flag("enable_indexscan", "on"), flag("enable_mergejoin", "on"),
+	flag("enable_nestloop", "on"), flag("enable_seqscan", "on"), flag("enable_sort", "on"),
+	flag("escape_string_warning", "on"),
+	duration("idle_session_timeout"),
+	flag("jit", "off"),
+	text("lc_messages", "C"), text("lc_monetary", "C"), text("lc_numeric", "C"), text("lc_time", "C"),
+	memory("maintenance_work_mem", "64MB"),
+	number("max_connections", strconv.Itoa(maxSessions), 1, maxSessions).fixed(),
+	number("max_index_keys", "32", 32, 32).fixed(),
+	number("max_parallel_workers_per_gather", "2", 0, 1024),
+	enum("password_encryption", "scram-sha-256", "md5", "scram-sha-256"),
+	flag("quote_all_identifiers", "off"),
+	real("random_page_cost", "4"), real("seq_page_cost", "1"),
+	flag("row_security", "on"),
+	enum("session_replication_role", "origin", "origin", "replica", "local"),
+	text("temp_tablespaces", ""),
+	text("timezone_abbreviations", "Default"),
+	flag("transaction_deferrable", "off"),
+	memory("work_mem", "4MB"),
+	enum("xmloption", "content", "content", "document"),
 }
 
 var settingsByName = func() map[string]*setting {
@@ -153,9 +228,87 @@ func parseDuration(v string) (time.Duration, error) {
 	return time.Duration(f * float64(unit)), nil
 }
 
+// checkDuration writes a time as SHOW does: in the largest unit that divides it.
 func checkDuration(v string) (string, error) {
-	_, err := parseDuration(v)
-	return v, err
+	d, err := parseDuration(v)
+	if err != nil {
+		return "", err
+	}
+	ms := d.Round(time.Millisecond).Milliseconds()
+	for _, u := range []struct {
+		suffix string
+		ms     int64
+	}{{"d", 86400_000}, {"h", 3600_000}, {"min", 60_000}, {"s", 1000}} {
+		if ms != 0 && ms%u.ms == 0 {
+			return strconv.FormatInt(ms/u.ms, 10) + u.suffix, nil
+		}
+	}
+	if ms == 0 {
+		return "0", nil
+	}
+	return strconv.FormatInt(ms, 10) + "ms", nil
+}
+
+// memoryUnits are PostgreSQL's units of memory in kB; a bare number is kB.
+var memoryUnits = []struct {
+	suffix string
+	kb     int64
+}{{"TB", 1 << 30}, {"GB", 1 << 20}, {"MB", 1 << 10}, {"kB", 1}}
+
+func parseMemory(v string) (kb int64, err error) {
+	s, unit := strings.TrimSpace(v), int64(1)
+	for _, u := range memoryUnits {
+		if strings.HasSuffix(s, u.suffix) {
+			s, unit = strings.TrimSpace(strings.TrimSuffix(s, u.suffix)), u.kb
+			break
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > (1<<31-1)/unit {
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "invalid value: \"%s\"", v).WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
+	}
+	return n * unit, nil
+}
+
+func checkMemory(v string) (string, error) {
+	kb, err := parseMemory(v)
+	if err != nil {
+		return "", err
+	}
+	for _, u := range memoryUnits {
+		if kb != 0 && kb%u.kb == 0 {
+			return strconv.FormatInt(kb/u.kb, 10) + u.suffix, nil
+		}
+	}
+	return "0", nil
+}
+
+func checkReal(v string) (string, error) {
+	if _, err := strconv.ParseFloat(v, 64); err != nil {
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid value: \"%s\"", v)
+	}
+	return v, nil
+}
+
+// describe fills in what pg_settings says of a parameter. Values with units are numbers there.
+func (d *setting) describe(s *session.Setting) {
+	s.Default, s.Unit, s.Values = d.def, d.unit, d.values
+	if d.kind != "" {
+		s.Type = d.kind
+	}
+	if d.readOnly {
+		s.Context = "internal"
+	}
+	for _, v := range []*string{&s.Value, &s.Default, &s.Reset} {
+		switch d.unit {
+		case "ms":
+			n, _ := parseDuration(*v) // it was checked
+			*v = strconv.FormatInt(n.Milliseconds(), 10)
+		case "kB":
+			n, _ := parseMemory(*v) // likewise
+			*v = strconv.FormatInt(n, 10)
+		}
+	}
 }
 
 func checkDateStyle(v string) (string, error) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 
-	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
@@ -23,10 +22,6 @@ func (e *Engine) start(b *epochBuild, rel *catalog.Relation) {
 	e.startView(v, b.n, b.replay)
 }
 
-func (e *Engine) startStream(rel *catalog.Relation) {
-	e.streams[rel.OID] = &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
-}
-
 // openView makes a view's operators over its state in the store.
 func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, error) {
 	q, err := e.planView(rel, cat)
@@ -38,13 +33,18 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, e
 	if err != nil {
 		return nil, err
 	}
+	v.declareOwn(cat)
 	if err := sp.Verify(); err != nil {
 		return nil, sqlerr.New(sqlerr.InternalError, "the state of materialized view \"%s\" does not fit this binary's plan", rel.Name).WithCause(err)
 	}
 	if rel.AppendOnly {
 		v.out = e.newChunks(rel.OID, rel.Types())
 	} else {
-		v.out = e.newRowContents(rel.OID, rel.Types(), rel.PrimaryKey)
+		out := e.newRowContents(rel.OID, rel.Types(), rel.PrimaryKey)
+		if len(rel.PrimaryKey) > 0 {
+			out.r.SetUnique()
+		}
+		v.out = out
 	}
 	v.late = e.newChunks(rel.OID|lateOID, columnTypes(lateColumns))
 	v.dead = e.newRowContents(rel.OID|deadOID, columnTypes(deadColumns), []int{0, 1, 2})
@@ -59,6 +59,7 @@ func (e *Engine) addView(v *view) {
 	e.viewStat[v.rel.OID] = v
 	e.viewMu.Unlock()
 	e.keepChanges()
+	e.shareBudget()
 }
 
 // keepChanges says for each view whether another reads its changes.

@@ -62,17 +62,23 @@ func (e *Engine) baseCatalog() *catalog.Catalog {
 	return c
 }
 
-// scanSystem gives a system relation's rows as the session sees them.
-func (r *txReader) scanSystem(src *dataflow.Source, f func(*batch.Batch) error) error {
+// systemContext is what system relations look at, as the session sees it.
+func (r *txReader) systemContext() *systemContext {
 	c := &systemContext{SystemContext: session.SystemContext{Catalog: r.s.catalog(), User: r.s.p.User, Database: r.s.p.Database,
 		SearchPath: r.s.set.searchPath(r.s.p.User), Settings: r.s.listSettings, Sessions: r.e.activity}, snap: r.snap, e: r.e}
+	r.s.showObjects(&c.SystemContext)
 	c.RowEstimate = func(oid catalog.OID) int64 {
 		if snap := r.snap.rels[oid]; snap != nil {
 			return snap.count()
 		}
 		return -1
 	}
-	b, err := r.e.system[src.Rel.OID].rows(c)
+	return c
+}
+
+// scanSystem gives a system relation's rows as the session sees them.
+func (r *txReader) scanSystem(src *dataflow.Source, f func(*batch.Batch) error) error {
+	b, err := r.e.system[src.Rel.OID].rows(r.systemContext())
 	if err != nil || b.N == 0 {
 		return err
 	}
@@ -82,10 +88,10 @@ func (r *txReader) scanSystem(src *dataflow.Source, f func(*batch.Batch) error) 
 func (s *sess) listSettings() []session.Setting {
 	var out []session.Setting
 	for _, n := range s.set.names() {
-		st := session.Setting{Name: n}
+		st := session.Setting{Name: n, Type: "string", Context: "user", Reset: s.set.start[canonical(n)]}
 		st.Value, _ = s.set.get(n)
 		if d := settingsByName[canonical(n)]; d != nil {
-			st.Default = d.def
+			d.describe(&st)
 		}
 		out = append(out, st)
 	}
@@ -169,7 +175,7 @@ func watermarkRows(c *systemContext) (*batch.Batch, error) {
 		if w == dataflow.NoWatermark {
 			b.Cols[3].AppendNull()
 		} else {
-			appendTime(b.Cols[3], c.snap.events[r.OID])
+			appendTime(b.Cols[3], c.snap.streams[r.OID].maxEvent)
 		}
 		b.EndRow(1)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/exec"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -41,15 +42,21 @@ type view struct {
 	late  contents
 	dead  contents
 
+	// own are the watermarks that the query itself declares (FROM s WATERMARK ...), by source; nil for the stream's own.
+	own []*ownMark
+
 	// pos is the last epoch that the view's state and contents include.
 	pos uint64
 	// wm is the view's own watermark after pos: its root's.
-	wm dataflow.Watermark
+	wm   dataflow.Watermark
+	idle bool // everything beneath that gives it a watermark is idle
 	// changes is what the view's contents changed by in the epoch that runs, for the views above it.
-	changes []*batch.Batch
+	changes []part
 	keep    bool // somebody above reads changes
-	// pushed says that the current epoch gave it rows.
-	pushed int64
+	// Of the current epoch: the rows that it got, by source too, and gave, and how long it took to fix its watermarks.
+	pushed, emitted int64
+	sourceRows      []int64
+	planning        time.Duration
 
 	mu       sync.Mutex // guards what other goroutines read
 	status   viewStatus
@@ -68,7 +75,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	if err != nil {
 		return nil, err
 	}
-	v := &view{rel: rel, plan: q, graph: g, space: sp, env: env, wm: dataflow.NoWatermark, progress: newProgressRing(g)}
+	v := &view{rel: rel, plan: q, graph: g, space: sp, env: env, wm: dataflow.NoWatermark, progress: newProgressRing(rel, g)}
 	v.sink = &viewSink{v: v}
 	return v, nil
 }
@@ -77,10 +84,22 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 type epochInput struct {
 	n  uint64
 	ts int64
-	// changes gives the batches by which a relation changes, with all its columns.
-	changes func(oid catalog.OID) []*batch.Batch
+	// changes gives the parts by which a relation changes, with all its columns.
+	changes func(oid catalog.OID) []part
 	// marks gives a relation's watermark before and after.
-	marks func(oid catalog.OID) (before, after dataflow.Watermark)
+	marks func(oid catalog.OID) mark
+	// stream gives what progress tells of a stream, false of another relation; nil where it isn't known.
+	stream func(oid catalog.OID) (streamInput, bool)
+}
+
+// marksIn looks marks up; a relation without one has no watermark.
+func marksIn(marks map[catalog.OID]mark) func(catalog.OID) mark {
+	return func(oid catalog.OID) mark {
+		if m, ok := marks[oid]; ok {
+			return m
+		}
+		return still(dataflow.NoWatermark, false)
+	}
 }
 
 // needsRun says whether the epoch gives the view anything to do.
@@ -89,7 +108,7 @@ func (v *view) needsRun(in *epochInput) bool {
 		if len(in.changes(s.Rel.OID)) > 0 {
 			return true
 		}
-		if b, a := in.marks(s.Rel.OID); b != a {
+		if m := in.marks(s.Rel.OID); m.before != m.after || m.idleBefore != m.idleAfter {
 			return true
 		}
 	}
@@ -127,32 +146,49 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 	v.changes = v.changes[:0]
 	v.sink.reset(in.n)
 	v.env.Now = in.ts
-	info := &dataflow.EpochInfo{N: in.n, Timestamp: in.ts, Sink: v.sink,
-		Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) { return in.marks(s.Rel.OID) }}
+	if err := v.advanceOwn(in); err != nil {
+		return err
+	}
+	info := &dataflow.EpochInfo{N: in.n, Timestamp: in.ts, Sink: v.sink, Timed: true,
+		Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
+			m := v.markOf(in, s)
+			return m.before, m.after
+		},
+		Idle: func(s *dataflow.Source) (bool, bool) {
+			m := v.markOf(in, s)
+			return m.idleBefore, m.idleAfter
+		}}
+	start := time.Now()
 	v.graph.Begin(info, v.emit)
-	v.pushed = 0
+	v.planning = time.Since(start)
+	v.pushed, v.emitted, v.sourceRows = 0, 0, v.sourceRows[:0]
 	for _, src := range v.graph.Sources() {
 		index := 0
-		for _, b := range in.changes(src.Rel.OID) {
-			if err := v.graph.Push(src, sourceBatch(src, b, in.n, index)); err != nil {
-				return err
-			}
+		err := eachBatch(in.changes(src.Rel.OID), func(b *batch.Batch) error {
+			err := v.graph.Push(src, sourceBatch(src, b, in.n, index))
 			index += b.N
+			return err
+		})
+		if err != nil {
+			return err
 		}
 		v.pushed += int64(index)
+		v.sourceRows = append(v.sourceRows, int64(index))
 	}
 	if err := v.graph.End(); err != nil {
 		return err
 	}
 	_, v.wm = v.graph.OutputWatermark()
+	v.idle = v.graph.Idle()
 	v.pos = in.n
 	return v.sink.flush()
 }
 
 // emit takes the root's output of the running epoch.
 func (v *view) emit(b *batch.Batch) error {
+	v.emitted += int64(b.N)
 	if v.keep {
-		v.changes = append(v.changes, b.Select(allRows(b.N)))
+		v.changes = append(v.changes, part{b: b.Select(allRows(b.N))})
 	}
 	return v.out.add(b)
 }

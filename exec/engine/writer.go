@@ -53,18 +53,19 @@ func (w *loopWriter) scan(ctx context.Context, src *dataflow.Source, f func(*bat
 		}
 		return t.scan(ctx, give)
 	}
+	give := func(b *batch.Batch) error { return f(sourceBatch(src, b, w.b.n, 0)) }
 	r := &txReader{e: w.b.e, s: w.s, snap: w.b.e.current()}
 	if err := r.scan(ctx, src, f); err != nil || src.Rel.Kind != catalog.Stream {
 		return err
 	}
 	if c := w.b.changes[oid]; c != nil {
-		if err := f(sourceBatch(src, c.b, w.b.n, 0)); err != nil {
+		if err := eachBatch(c.parts, give); err != nil {
 			return err
 		}
 	}
 	for _, st := range w.b.staged {
 		if st.rel.OID == oid {
-			if err := f(sourceBatch(src, st.b, w.b.n, 0)); err != nil {
+			if err := eachBatch([]part{st.part}, give); err != nil {
 				return err
 			}
 		}
