@@ -108,7 +108,7 @@ func (b *binder) relation(r *catalog.Relation, pos ast.Pos) plan.Node {
 		}
 	}
 	b.noteRead(r)
-	return newScan(r, r.HiddenKey)
+	return newScan(r, r.HiddenKey || r.Kind == catalog.System) // those of the catalogs have tableoid
 }
 
 // readableInViews are the system relations whose changes views may follow.

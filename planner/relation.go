@@ -66,7 +66,7 @@ func (b *binder) relationColumns(r *catalog.Relation, c *ast.CreateRelation) {
 	}
 	for _, d := range c.Columns {
 		if d.Check != nil {
-			b.check(r, "", d.Name, d.Check, d.CheckSQL)
+			b.check(r, "", d.Check, d.CheckSQL)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (b *binder) constraints(r *catalog.Relation, c *ast.CreateRelation) {
 		case "unique":
 			r.Unique = append(r.Unique, cols)
 		case "check":
-			b.check(r, k.Name, "", k.Check, k.CheckSQL)
+			b.check(r, k.Name, k.Check, k.CheckSQL)
 		default:
 			unsupported(k.At, "%s constraints are not supported", k.Kind)
 		}
@@ -135,11 +135,19 @@ func (b *binder) primaryKey(r *catalog.Relation, cols []int, pos ast.Pos) {
 }
 
 // check binds a CHECK constraint and names it as PostgreSQL does.
-func (b *binder) check(r *catalog.Relation, name, column string, e ast.Expr, sql string) {
+func (b *binder) check(r *catalog.Relation, name string, e ast.Expr, sql string) {
+	used := map[string]bool{}
+	walk(b.checkExpr(r, e), func(x plan.Expr) {
+		if c, ok := x.(*plan.Col); ok {
+			used[c.Name] = true
+		}
+	})
 	if name == "" {
 		base := r.Name + "_check"
-		if column != "" {
-			base = r.Name + "_" + column + "_check"
+		if len(used) == 1 {
+			for column := range used {
+				base = r.Name + "_" + column + "_check"
+			}
 		}
 		name = base
 		for i := 1; hasCheck(r, name); i++ {
@@ -148,7 +156,6 @@ func (b *binder) check(r *catalog.Relation, name, column string, e ast.Expr, sql
 	} else if hasCheck(r, name) {
 		fail(sqlerr.New(sqlerr.DuplicateObject, "constraint %q for relation %q already exists", name, r.Name))
 	}
-	b.checkExpr(r, e)
 	r.Checks = append(r.Checks, catalog.Check{Name: name, Expr: sql})
 }
 

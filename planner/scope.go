@@ -100,7 +100,7 @@ func (f *frame) find(name string, pos ast.Pos) plan.Expr {
 	if found == nil {
 		for _, s := range f.scope.sources {
 			for _, v := range s.cols {
-				if v.hidden && v.name == name && name == catalogRowID {
+				if v.hidden && v.name == name {
 					return v.expr
 				}
 			}

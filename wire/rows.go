@@ -32,13 +32,9 @@ func formatOf(formats []int16, i int) int16 {
 func rowDescription(cols []session.Column, formats []int16) *pgproto3.RowDescription {
 	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(cols))}
 	for i, col := range cols {
-		mod := col.Type.Mod
-		if mod == 0 {
-			mod = -1
-		}
 		m.Fields[i] = pgproto3.FieldDescription{
 			Name: []byte(clean(col.Name)), TableOID: col.TableOID, TableAttributeNumber: uint16(col.Attr),
-			DataTypeOID: col.Type.OID(), DataTypeSize: int16(col.Type.Len()), TypeModifier: mod, Format: formatOf(formats, i),
+			DataTypeOID: col.Type.OID(), DataTypeSize: int16(col.Type.Len()), TypeModifier: col.Type.PGMod(), Format: formatOf(formats, i),
 		}
 	}
 	return m

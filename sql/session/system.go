@@ -23,6 +23,12 @@ type SystemContext struct {
 	SearchPath []string
 	// RowEstimate gives the number of rows of a relation, -1 if it is not known.
 	RowEstimate func(catalog.OID) int64
+	// Default shows the default of a column as PostgreSQL does ("'x'::text", "now()").
+	Default func(r *catalog.Relation, column int) string
+	// Check shows a CHECK constraint's expression in brackets as PostgreSQL does.
+	Check func(r *catalog.Relation, i int) string
+	// IndexDef gives the CREATE INDEX statement of an index or key (KeyOID).
+	IndexDef func(oid catalog.OID) string
 	// Settings lists the session's run-time parameters.
 	Settings func() []Setting
 	// Sessions lists the open sessions, for pg_stat_activity.
@@ -30,7 +36,13 @@ type SystemContext struct {
 }
 
 // Setting is one run-time parameter.
-type Setting struct{ Name, Value, Default string }
+type Setting struct {
+	Name, Value, Default string
+	Reset                string   // the value that RESET gives
+	Unit, Type           string   // "ms"; "bool", "enum", "integer" or "string"
+	Context              string   // "user", or "internal" where it can't be set
+	Values               []string // of an enum
+}
 
 // Activity is one open session.
 type Activity struct {
@@ -39,9 +51,38 @@ type Activity struct {
 	StartedMicros                           int64 // microseconds since 1970
 }
 
-// KeyOID is the OID under which pg_index and pg_constraint show a table's primary key: PostgreSQL has an index of its own
-// for each, Tidemark keeps the table itself in key order.
-func KeyOID(table catalog.OID) catalog.OID { return table | 1<<30 }
+// PostgreSQL gives keys, constraints and defaults OIDs of their own. Here they follow from the table's: the upper bits tell what it is and
+// which one of the table's.
+const (
+	tableBits             = 24
+	tableMask catalog.OID = 1<<tableBits - 1
+	keyTag    catalog.OID = 1 << 30
+	checkTag  catalog.OID = 2 << 30
+	defTag    catalog.OID = 3 << 30
+)
 
-// KeyTable is the inverse of KeyOID.
-func KeyTable(key catalog.OID) catalog.OID { return key &^ (1 << 30) }
+// KeyOID is the OID under which pg_class, pg_index and pg_constraint show key i of a table (catalog.Relation.Keys): its primary key or
+// a unique constraint.
+func KeyOID(table catalog.OID, i int) catalog.OID {
+	return keyTag | catalog.OID(i)<<tableBits | table
+}
+
+// CheckOID is the OID under which pg_constraint shows CHECK constraint i of a table, of at most 64.
+func CheckOID(table catalog.OID, i int) catalog.OID {
+	return checkTag | catalog.OID(i)<<tableBits | table
+}
+
+// DefaultOID is the OID under which pg_attrdef shows the default of a column.
+func DefaultOID(table catalog.OID, column int) catalog.OID {
+	return defTag | (table<<11|catalog.OID(column))&(keyTag-1)
+}
+
+// KeyOf is the inverse of KeyOID; ok says whether oid is one that it gives.
+func KeyOf(oid catalog.OID) (table catalog.OID, i int, ok bool) {
+	return oid & tableMask, int(oid&(keyTag-1)) >> tableBits, oid&^(keyTag-1) == keyTag
+}
+
+// CheckOf is the inverse of CheckOID.
+func CheckOf(oid catalog.OID) (table catalog.OID, i int, ok bool) {
+	return oid & tableMask, int(oid&(keyTag-1)) >> tableBits, oid&^(keyTag-1) == checkTag
+}

@@ -2,7 +2,8 @@
 // that psql's \d family, drivers and tools find what they ask for: streams and tables are relkind 'r', views 'v', materialized
 // views 'm', and OIDs are stable.
 //
-// relations.txt lists the relations of PostgreSQL 15 with OID and columns; those without a function in rowsOf are empty here.
+// relations.txt lists the relations of PostgreSQL 15 with OID, kind (r or v) and columns (! for NOT NULL); those without a function in
+// rowsOf are empty here. Each has the hidden column tableoid.
 package pgcatalog
 
 import (
@@ -40,10 +41,22 @@ func Relations() []session.SystemRelation {
 	return out
 }
 
-// parseRelation reads a line "oid schema.name column:type,column:type".
+// systemViews are the relations that are views in PostgreSQL.
+var systemViews = func() map[catalog.OID]bool {
+	m := map[catalog.OID]bool{}
+	for line := range strings.Lines(relationList) {
+		if parts := strings.Fields(line); parts[2] == "v" {
+			oid, _ := strconv.ParseUint(parts[0], 10, 32) // parseRelation reports an error
+			m[catalog.OID(oid)] = true
+		}
+	}
+	return m
+}()
+
+// parseRelation reads a line "oid schema.name kind column:type!,column:type".
 func parseRelation(line string) (*catalog.Relation, error) {
 	parts := strings.Fields(line)
-	if len(parts) != 3 {
+	if len(parts) != 4 {
 		return nil, fmt.Errorf("pgcatalog: bad line %q", line)
 	}
 	oid, err := strconv.ParseUint(parts[0], 10, 32)
@@ -52,13 +65,17 @@ func parseRelation(line string) (*catalog.Relation, error) {
 	}
 	schema, name, _ := strings.Cut(parts[1], ".")
 	r := &catalog.Relation{OID: catalog.OID(oid), Schema: schema, Name: name, Kind: catalog.System}
-	for _, c := range strings.Split(parts[2], ",") {
+	for _, c := range strings.Split(parts[3], ",") {
 		cn, tn, _ := strings.Cut(c, ":")
+		tn, notNull := strings.CutSuffix(tn, "!")
 		t, err := columnType(tn)
 		if err != nil {
 			return nil, err
 		}
-		r.Columns = append(r.Columns, catalog.Column{Name: cn, Type: t})
+		r.Columns = append(r.Columns, catalog.Column{Name: cn, Type: t, NotNull: notNull})
+	}
+	if parts[2] == "r" {
+		r.Columns = append(r.Columns, catalog.Column{Name: "tableoid", Type: types.Of(types.OID), Hidden: true})
 	}
 	return r, nil
 }
@@ -67,8 +84,6 @@ func columnType(name string) (types.Type, error) {
 	switch name {
 	case "char":
 		return types.Of(types.Char), nil
-	case "int2vector":
-		return types.Type{Kind: types.Int2Vector, Elem: types.Int2}, nil
 	case "_char":
 		return types.ArrayOf(types.Of(types.Text)), nil
 	}
@@ -83,7 +98,8 @@ func columnType(name string) (types.Type, error) {
 	return t, nil
 }
 
-// rows builds the rows of a relation. A column that is not given is 0, false or the empty name, or NULL where it is of another type.
+// rows builds the rows of a relation. A column that is not given is 0, false or the empty name, or NULL where it is of another type
+// or may be NULL in a catalog.
 type rows struct {
 	b     *batch.Batch
 	index map[string]int
@@ -95,18 +111,25 @@ func newRows(rel *catalog.Relation) *rows {
 	for i, c := range rel.Columns {
 		t.index[c.Name] = i
 		z := types.NullDatum
+		if c.Name == "tableoid" && c.Hidden {
+			t.zero = append(t.zero, types.IntDatum(int64(rel.OID)))
+			continue
+		}
 		switch c.Type.Kind {
 		case types.Bool, types.Int2, types.Int4, types.Int8, types.OID, types.Regproc, types.Char, types.Float4:
 			z = types.Datum{}
 		case types.Name:
 			z = types.StringDatum("")
 		}
+		if !c.NotNull && !(systemViews[rel.OID] && rel.Schema == "pg_catalog") {
+			z = types.NullDatum
+		}
 		t.zero = append(t.zero, z)
 	}
 	return t
 }
 
-// row maps column names to values: int (also for oid), string, bool, []int (int2vector, int2[], oid[]), or nil for NULL.
+// row maps column names to values: int (also for oid), string, []string, bool, []int (int2vector, oidvector, int2[], oid[]), or nil for NULL.
 type row map[string]any
 
 func (t *rows) add(r row) {
@@ -151,6 +174,9 @@ func datum(t types.Type, x any) types.Datum {
 		elems := make([]types.Datum, len(x))
 		for i, n := range x {
 			elems[i] = types.IntDatum(int64(n))
+		}
+		if t.Kind == types.Int2Vector {
+			return types.Datum{B: types.AppendVector(nil, t.ElemType(), elems)}
 		}
 		return types.Datum{B: types.AppendArray(nil, t.ElemType(), elems)}
 	case []string:

@@ -12,7 +12,7 @@ import (
 func TestEveryRelation(t *testing.T) {
 	cat := catalog.New()
 	cat = cat.With(&catalog.Relation{Schema: "public", Name: "s", Kind: catalog.Stream, Columns: []catalog.Column{{Name: "ts", Type: types.Of(types.Timestamp)}}})
-	cat = cat.With(&catalog.Relation{Schema: "public", Name: "t", Kind: catalog.Table, PrimaryKey: []int{0}, Comment: "c",
+	cat = cat.With(&catalog.Relation{Schema: "public", Name: "t", Kind: catalog.Table, PrimaryKey: []int{0}, Unique: [][]int{{1, 0}}, Comment: "c",
 		Checks:  []catalog.Check{{Name: "t_check", Expr: "k > 0"}},
 		Columns: []catalog.Column{{Name: "k", Type: types.Of(types.Int4), NotNull: true, Default: "1"}, {Name: "v", Type: types.Type{Kind: types.Varchar, Mod: 14}}}})
 	cat = cat.With(&catalog.Relation{Schema: "public", Name: "v", Kind: catalog.View, SQL: "SELECT 1"})
@@ -22,8 +22,10 @@ func TestEveryRelation(t *testing.T) {
 		cat = cat.With(r.Rel)
 	}
 	c := &session.SystemContext{Catalog: cat, User: "u", Database: "d", Settings: func() []session.Setting { return []session.Setting{{Name: "a", Value: "b"}} },
+		Default: func(r *catalog.Relation, i int) string { return r.Columns[i].Default }, Check: func(r *catalog.Relation, i int) string { return r.Checks[i].Expr },
+		IndexDef: func(catalog.OID) string { return "CREATE INDEX" },
 		Sessions: func() []session.Activity { return []session.Activity{{ProcessID: 1}} }}
-	want := map[string]int{"pg_attribute": 1, "pg_class": 5, "pg_type": 40, "pg_index": 1, "pg_constraint": 2, "columns": 3, "key_column_usage": 1}
+	want := map[string]int{"pg_attribute": 1, "pg_class": 6, "pg_type": 60, "pg_index": 2, "pg_constraint": 3, "columns": 3, "key_column_usage": 3, "pg_proc": 500}
 	for _, r := range rels {
 		b, err := r.Rows(c)
 		if err != nil {

@@ -1,6 +1,9 @@
 package pgcatalog
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -9,8 +12,8 @@ import (
 // tables fills pg_catalog.pg_tables.
 func tables(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
-		if r.Kind == catalog.Table || r.Kind == catalog.Stream || r.Kind == catalog.System {
-			t.add(row{"schemaname": r.Schema, "tablename": r.Name, "tableowner": c.User, "hasindexes": hasKeyIndex(r)})
+		if relkind(r) == "r" {
+			t.add(row{"schemaname": r.Schema, "tablename": r.Name, "tableowner": c.User, "hasindexes": len(indexesOf(c, r)) > 0, "tablespace": nil})
 		}
 	}
 }
@@ -19,26 +22,22 @@ func tables(c *session.SystemContext, t *rows) {
 func views(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
 		if r.Kind == catalog.View {
-			t.add(row{"schemaname": r.Schema, "viewname": r.Name, "viewowner": c.User, "definition": r.SQL})
+			t.add(row{"schemaname": r.Schema, "viewname": r.Name, "viewowner": c.User, "definition": definition(r)})
 		}
 	}
+}
+
+// definition gives the query of a view as pg_get_viewdef does.
+func definition(r *catalog.Relation) string {
+	return " " + strings.TrimSuffix(strings.TrimSpace(r.SQL), ";") + ";"
 }
 
 // matviews fills pg_catalog.pg_matviews.
 func matviews(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
 		if r.Kind == catalog.MatView {
-			t.add(row{"schemaname": r.Schema, "matviewname": r.Name, "matviewowner": c.User, "ispopulated": true, "definition": r.SQL})
-		}
-	}
-}
-
-// indexViews fills pg_catalog.pg_indexes.
-func indexViews(c *session.SystemContext, t *rows) {
-	for _, r := range c.Catalog.Relations() {
-		if hasKeyIndex(r) {
-			t.add(row{"schemaname": r.Schema, "tablename": r.Name, "indexname": r.Name + "_pkey",
-				"indexdef": "CREATE UNIQUE INDEX " + r.Name + "_pkey ON " + r.Schema + "." + r.Name + " USING btree (" + keyNames(r) + ")"})
+			t.add(row{"schemaname": r.Schema, "matviewname": r.Name, "matviewowner": c.User, "tablespace": nil, "hasindexes": len(indexesOf(c, r)) > 0,
+				"ispopulated": true, "definition": definition(r)})
 		}
 	}
 }
@@ -72,7 +71,7 @@ func infoTables(c *session.SystemContext, t *rows) {
 func infoViews(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
 		if r.Kind == catalog.View {
-			t.add(row{"table_catalog": c.Database, "table_schema": r.Schema, "table_name": r.Name, "view_definition": r.SQL,
+			t.add(row{"table_catalog": c.Database, "table_schema": r.Schema, "table_name": r.Name, "view_definition": definition(r),
 				"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"})
 		}
 	}
@@ -81,14 +80,13 @@ func infoViews(c *session.SystemContext, t *rows) {
 func columns(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
 		cols, nums := visible(r)
-		for i, col := range cols {
-			x := row{"table_catalog": c.Database, "table_schema": r.Schema, "table_name": r.Name, "column_name": col.Name, "ordinal_position": nums[i],
+		for k, col := range cols {
+			i := nums[k] - 1
+			x := row{"table_catalog": c.Database, "table_schema": r.Schema, "table_name": r.Name, "column_name": col.Name, "ordinal_position": nums[k],
 				"is_nullable": yesNo(!col.NotNull), "data_type": dataType(col.Type), "udt_catalog": c.Database, "udt_schema": "pg_catalog",
 				"udt_name": col.Type.InternalName(), "is_identity": "NO", "is_generated": "NEVER", "is_updatable": yesNo(r.Kind == catalog.Table)}
 			if col.Default != "" {
-				x["column_default"] = col.Default
-			} else {
-				x["column_default"] = nil
+				x["column_default"] = c.Default(r, i)
 			}
 			precision(x, col.Type)
 			t.add(x)
@@ -106,17 +104,14 @@ func dataType(ty types.Type) string {
 	return ty.NoMod().String()
 }
 
-// precision fills in length, precision and scale; what a type does not have is NULL.
+// precision fills in length, precision and scale.
 func precision(x row, ty types.Type) {
-	for _, n := range []string{"character_maximum_length", "character_octet_length", "numeric_precision", "numeric_precision_radix", "numeric_scale", "datetime_precision"} {
-		x[n] = nil
-	}
 	switch ty.Kind {
 	case types.Varchar, types.Bpchar:
-		if ty.Mod > 4 {
-			x["character_maximum_length"] = int(ty.Mod - 4)
-		}
 		x["character_octet_length"] = 1 << 30
+		if ty.Mod > 4 {
+			x["character_maximum_length"], x["character_octet_length"] = int(ty.Mod-4), 4*int(ty.Mod-4)
+		}
 	case types.Text:
 		x["character_octet_length"] = 1 << 30
 	case types.Int2, types.Int4, types.Int8:
@@ -130,6 +125,9 @@ func precision(x row, ty types.Type) {
 		}
 	case types.Timestamp, types.TimestampTZ, types.Time, types.Interval:
 		x["datetime_precision"] = 6
+		if ty.Mod > 0 {
+			x["datetime_precision"] = int(ty.Mod - 1)
+		}
 	case types.Date:
 		x["datetime_precision"] = 0
 	}
@@ -142,29 +140,78 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
+// notNull lists the NOT NULL constraints of a table, which the information schema shows as CHECK constraints.
+func notNull(c *session.SystemContext, r *catalog.Relation, f func(name, column string)) {
+	if r.Kind != catalog.Table && r.Kind != catalog.Stream {
+		return
+	}
+	cols, nums := visible(r)
+	for i, col := range cols {
+		if col.NotNull {
+			f(fmt.Sprintf("%d_%d_%d_not_null", namespaceOID(c, r.Schema), r.OID, nums[i]), col.Name)
+		}
+	}
+}
+
 func tableConstraints(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
 		add := func(name, kind string) {
 			t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": name, "table_catalog": c.Database,
 				"table_schema": r.Schema, "table_name": r.Name, "constraint_type": kind, "is_deferrable": "NO", "initially_deferred": "NO", "enforced": "YES"})
 		}
-		if hasKeyIndex(r) {
-			add(r.Name+"_pkey", "PRIMARY KEY")
+		for _, k := range r.Keys() {
+			if k.Primary {
+				add(k.Name, "PRIMARY KEY")
+			} else {
+				add(k.Name, "UNIQUE")
+			}
 		}
 		for _, ch := range r.Checks {
 			add(ch.Name, "CHECK")
 		}
+		notNull(c, r, func(name, _ string) { add(name, "CHECK") })
+	}
+}
+
+func checkConstraints(c *session.SystemContext, t *rows) {
+	for _, r := range c.Catalog.Relations() {
+		add := func(name, clause string) {
+			t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": name, "check_clause": clause})
+		}
+		for i, ch := range r.Checks {
+			add(ch.Name, c.Check(r, i))
+		}
+		notNull(c, r, func(name, column string) { add(name, column+" IS NOT NULL") })
 	}
 }
 
 func keyColumns(c *session.SystemContext, t *rows) {
 	for _, r := range c.Catalog.Relations() {
-		if !hasKeyIndex(r) {
-			continue
-		}
-		for k, i := range r.PrimaryKey {
-			t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": r.Name + "_pkey", "table_catalog": c.Database,
-				"table_schema": r.Schema, "table_name": r.Name, "column_name": r.Columns[i].Name, "ordinal_position": k + 1})
+		for _, key := range r.Keys() {
+			for k, i := range key.Cols {
+				t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": key.Name, "table_catalog": c.Database,
+					"table_schema": r.Schema, "table_name": r.Name, "column_name": r.Columns[i].Name, "ordinal_position": k + 1})
+			}
 		}
 	}
+}
+
+func constraintColumns(c *session.SystemContext, t *rows) {
+	for _, r := range c.Catalog.Relations() {
+		for _, key := range r.Keys() {
+			for _, i := range key.Cols {
+				t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": key.Name, "table_catalog": c.Database,
+					"table_schema": r.Schema, "table_name": r.Name, "column_name": r.Columns[i].Name})
+			}
+		}
+	}
+}
+
+func catalogName(c *session.SystemContext, t *rows) { t.add(row{"catalog_name": c.Database}) }
+
+func roleNames(c *session.SystemContext, t *rows) { t.add(row{"role_name": c.User}) }
+
+func characterSets(c *session.SystemContext, t *rows) {
+	t.add(row{"character_set_name": "UTF8", "character_repertoire": "UCS", "form_of_use": "UTF8", "default_collate_catalog": c.Database,
+		"default_collate_schema": "pg_catalog", "default_collate_name": "C"})
 }
