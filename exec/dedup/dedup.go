@@ -103,6 +103,8 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	} else {
 		d.findBytes(b, vecs, sel, time)
 	}
+	_ = rowenc.EachRow(b.N, sel, func(i int) error { d.stats.RowsDuplicate += b.Weight(i); return nil })
+	d.stats.RowsDuplicate -= int64(len(d.fresh))
 	if len(d.fresh) == 0 {
 		return nil
 	}

@@ -73,6 +73,22 @@ type progressRing struct {
 	mu   sync.Mutex
 	ring []epochProgress
 	next int
+	// late and dead count the late rows and dead letters that the view has recorded, of which it may keep fewer.
+	late, dead int64
+}
+
+// letters gives the counters of late rows and dead letters.
+func (p *progressRing) letters() (late, dead int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late, p.dead
+}
+
+// setLetters sets them.
+func (p *progressRing) setLetters(late, dead int64) {
+	p.mu.Lock()
+	p.late, p.dead = late, dead
+	p.mu.Unlock()
 }
 
 func newProgressRing(rel *catalog.Relation, g *dataflow.Graph) *progressRing {

@@ -128,6 +128,7 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			}
 			v.pos, v.wm = cp.Epoch, dataflow.Watermark(im.Watermark)
 			v.sink.lateTotal, v.sink.deadTotal = im.Late, im.Dead
+			v.progress.setLetters(im.Late, im.Dead)
 			v.restoreOwn(im.Own)
 			e.addView(v)
 			v.idle = im.Idle

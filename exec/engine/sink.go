@@ -95,6 +95,9 @@ func (s *viewSink) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.E
 
 // flush hands the epoch's late rows and letters to the view's hidden relations.
 func (s *viewSink) flush() error {
+	if s.lateB != nil || s.deadB != nil {
+		defer func() { s.v.progress.setLetters(s.lateTotal, s.deadTotal) }()
+	}
 	if s.lateB != nil {
 		if err := s.v.late.add(s.lateB); err != nil {
 			return err

@@ -24,12 +24,13 @@ var tidemarkRelations = []struct {
 	{"query_progress", queryProgressColumns, queryProgressRows},
 	{"late_rows", append([]catalog.Column{col("view_name", types.Text)}, lateColumns...), lateRows},
 	{"dead_letters", []catalog.Column{col("relation", types.Text), col("epoch", types.Int8), col("sqlstate", types.Text), col("message", types.Text), col("row", types.JSONB)}, deadLetterRows},
-	{"watermarks", []catalog.Column{col("stream", types.Text), col("watermark", types.TimestampTZ), col("idle", types.Bool), col("max_event_time", types.TimestampTZ)}, watermarkRows},
+	{"watermarks", watermarkColumns, watermarkRows},
 	{"streams", []catalog.Column{col("schema_name", types.Text), col("stream_name", types.Text), col("watermark_column", types.Text), col("delay", types.Interval), col("created_epoch", types.Int8)}, streamRows},
-	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text)}, viewRows},
+	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text), col("held_back_by", types.Text), col("late_rows_total", types.Int8), col("dead_letters_total", types.Int8)}, viewRows},
 	{"epochs", []catalog.Column{col("epoch", types.Int8), col("timestamp", types.TimestampTZ), col("checkpoint_epoch", types.Int8)}, epochRows},
 	{"backfills", []catalog.Column{col("view_name", types.Text), col("epoch", types.Int8), col("target_epoch", types.Int8), col("rows", types.Int8)}, backfillRows},
 	{"sessions", []catalog.Column{col("session_id", types.Int8), col("user_name", types.Text), col("database", types.Text), col("application", types.Text), col("client", types.Text), col("started", types.TimestampTZ)}, sessionRows},
+	{"view_inputs", viewInputColumns, viewInputRows},
 }
 
 // systemRelation is a system relation with what makes its rows.
@@ -159,29 +160,6 @@ func (c *systemContext) hidden(of func(*viewSnapshot) contentSnapshot, cols []ca
 	return out, nil
 }
 
-func watermarkRows(c *systemContext) (*batch.Batch, error) {
-	b := batch.New([]types.Type{types.Of(types.Text), types.Of(types.TimestampTZ), types.Of(types.Bool), types.Of(types.TimestampTZ)}, 0)
-	for _, r := range c.Catalog.Relations() {
-		if r.Kind != catalog.Stream || r.Watermark == nil {
-			continue
-		}
-		b.Cols[0].AppendString(r.Name)
-		w, ok := c.snap.marks[r.OID]
-		if !ok {
-			w = dataflow.NoWatermark
-		}
-		appendTime(b.Cols[1], int64(w))
-		b.Cols[2].AppendInt(0)
-		if w == dataflow.NoWatermark {
-			b.Cols[3].AppendNull()
-		} else {
-			appendTime(b.Cols[3], c.snap.streams[r.OID].maxEvent)
-		}
-		b.EndRow(1)
-	}
-	return b, nil
-}
-
 func streamRows(c *systemContext) (*batch.Batch, error) {
 	b := batch.New([]types.Type{types.Of(types.Text), types.Of(types.Text), types.Of(types.Text), types.Of(types.Interval), types.Of(types.Int8)}, 0)
 	for _, r := range c.Catalog.Relations() {
@@ -205,7 +183,7 @@ func streamRows(c *systemContext) (*batch.Batch, error) {
 
 func viewRows(c *systemContext) (*batch.Batch, error) {
 	t, i8 := types.Of(types.Text), types.Of(types.Int8)
-	b := batch.New([]types.Type{t, t, t, types.Of(types.Bool), t, t, i8, types.Of(types.TimestampTZ), t}, 0)
+	b := batch.New([]types.Type{t, t, t, types.Of(types.Bool), t, t, i8, types.Of(types.TimestampTZ), t, t, i8, i8}, 0)
 	for _, v := range c.e.liveViews(c.snap) {
 		st, err := v.getStatus()
 		b.Cols[0].AppendString(v.rel.Schema)
@@ -225,6 +203,14 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 		}
 		appendTime(b.Cols[7], int64(w))
 		b.Cols[8].AppendString(v.rel.SQL)
+		if h := c.snap.heldBackBy(v); h != "" {
+			b.Cols[9].AppendString(h)
+		} else {
+			b.Cols[9].AppendNull()
+		}
+		late, dead := v.progress.letters()
+		b.Cols[10].AppendInt(late)
+		b.Cols[11].AppendInt(dead)
 		b.EndRow(1)
 	}
 	return b, nil
