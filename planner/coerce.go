@@ -118,10 +118,6 @@ func (b *binder) literal(c *plan.Const, t types.Type, ctx fn.CastContext, pos as
 	switch t.Kind {
 	case types.Unknown:
 		return c
-	case types.Regclass:
-		if oid, ok := b.regclass(text, pos); ok {
-			return &plan.Const{Val: types.IntDatum(oid), Typ: t}
-		}
 	case types.Any, types.AnyElement:
 		t = textType
 	}
@@ -134,21 +130,6 @@ func (b *binder) literal(c *plan.Const, t types.Type, ctx fn.CastContext, pos as
 		}
 	}
 	return e
-}
-
-// regclass finds the OID of a relation named in a regclass literal; digits are left to types.Parse.
-func (b *binder) regclass(text string, pos ast.Pos) (int64, bool) {
-	if text == "" || text[0] >= '0' && text[0] <= '9' || text == "-" {
-		return 0, false
-	}
-	parts := splitName(text)
-	schema, name := "", parts[len(parts)-1]
-	if len(parts) > 1 {
-		schema = parts[len(parts)-2]
-	}
-	r, err := b.o.Catalog.Lookup(schema, name, b.o.SearchPath)
-	must(err, pos)
-	return int64(r.OID), true
 }
 
 // splitName takes a possibly quoted, possibly qualified name apart and folds its unquoted parts.

@@ -188,6 +188,9 @@ func resolveType(n ast.TypeName) types.Type {
 	}
 	t, err := types.Modded(n.Name, n.Mods)
 	must(err, n.Pos)
+	if n.Name == "char" { // quoted: the key word is bpchar by now
+		t = types.Of(types.Char)
+	}
 	if n.Array && t.Kind != types.Array {
 		mod := t.Mod
 		t = types.ArrayOf(t)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser"
@@ -43,12 +44,12 @@ func (s *sess) defaultText(r *catalog.Relation, i int, pretty bool) string {
 	return newDeparser(text, pretty).expr(e)
 }
 
-// checkText shows the expression of a CHECK constraint, in brackets.
-func (s *sess) checkText(r *catalog.Relation, i int, pretty bool) string {
+// checkText shows the expression of a CHECK constraint, in brackets, and lists the columns in it.
+func (s *sess) checkText(r *catalog.Relation, i int, pretty bool) (out string, used []int) {
 	text := r.Checks[i].Expr
 	tree, err := parser.ParseExpr(text)
 	if err != nil {
-		return "(" + text + ")"
+		return "(" + text + ")", nil
 	}
 	cols := make([]plan.Column, len(r.Columns))
 	for i, c := range r.Columns {
@@ -56,9 +57,15 @@ func (s *sess) checkText(r *catalog.Relation, i int, pretty bool) string {
 	}
 	e, err := planner.BindScalar(tree, cols, s.plannerOptions(s.catalog()))
 	if err != nil {
-		return "(" + text + ")"
+		return "(" + text + ")", nil
 	}
-	return "(" + newDeparser(text, pretty).expr(e) + ")"
+	plan.Walk(e, func(x plan.Expr) {
+		if c, ok := x.(*plan.Col); ok && !slices.Contains(used, c.Index) {
+			used = append(used, c.Index)
+		}
+	})
+	slices.Sort(used)
+	return "(" + newDeparser(text, pretty).expr(e) + ")", used
 }
 
 func newDeparser(text string, pretty bool) *deparser {

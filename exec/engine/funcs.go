@@ -258,7 +258,8 @@ func (f *sessionFuncs) constraintDef(oid catalog.OID, pretty bool) types.Datum {
 	}
 	if table, i, ok := session.CheckOf(oid); ok {
 		if r := f.s.catalog().ByOID(table); r != nil && i < len(r.Checks) {
-			return types.StringDatum("CHECK " + f.s.checkText(r, i, pretty))
+			text, _ := f.s.checkText(r, i, pretty)
+			return types.StringDatum("CHECK " + text)
 		}
 	}
 	return types.NullDatum
@@ -320,6 +321,6 @@ func columnNames(r *catalog.Relation, cols []int) string {
 // showObjects fills in what a system relation may ask about expressions and indexes.
 func (s *sess) showObjects(c *session.SystemContext) {
 	c.Default = func(r *catalog.Relation, i int) string { return s.defaultText(r, i, true) }
-	c.Check = func(r *catalog.Relation, i int) string { return s.checkText(r, i, false) }
+	c.Check = func(r *catalog.Relation, i int) (string, []int) { return s.checkText(r, i, false) }
 	c.IndexDef = s.indexText
 }

@@ -25,8 +25,8 @@ type SystemContext struct {
 	RowEstimate func(catalog.OID) int64
 	// Default shows the default of a column as PostgreSQL does ("'x'::text", "now()").
 	Default func(r *catalog.Relation, column int) string
-	// Check shows a CHECK constraint's expression in brackets as PostgreSQL does.
-	Check func(r *catalog.Relation, i int) string
+	// Check shows a CHECK constraint's expression in brackets as PostgreSQL does, and tells the columns in it.
+	Check func(r *catalog.Relation, i int) (text string, columns []int)
 	// IndexDef gives the CREATE INDEX statement of an index or key (KeyOID).
 	IndexDef func(oid catalog.OID) string
 	// Settings lists the session's run-time parameters.

@@ -90,7 +90,8 @@ func constraints(c *session.SystemContext, t *rows) {
 			base(row{"oid": oid, "conname": k.Name, "contype": kind, "conindid": oid, "connoinherit": true, "conkey": columnNumbers(k.Cols)})
 		}
 		for i, ch := range r.Checks {
-			base(row{"oid": session.CheckOID(r.OID, i), "conname": ch.Name, "contype": "c", "conbin": c.Check(r, i)})
+			text, cols := c.Check(r, i)
+			base(row{"oid": session.CheckOID(r.OID, i), "conname": ch.Name, "contype": "c", "conbin": text, "conkey": columnNumbers(cols)})
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestEveryRelation(t *testing.T) {
 		cat = cat.With(r.Rel)
 	}
 	c := &session.SystemContext{Catalog: cat, User: "u", Database: "d", Settings: func() []session.Setting { return []session.Setting{{Name: "a", Value: "b"}} },
-		Default: func(r *catalog.Relation, i int) string { return r.Columns[i].Default }, Check: func(r *catalog.Relation, i int) string { return r.Checks[i].Expr },
+		Default: func(r *catalog.Relation, i int) string { return r.Columns[i].Default }, Check: func(r *catalog.Relation, i int) (string, []int) { return r.Checks[i].Expr, []int{0} },
 		IndexDef: func(catalog.OID) string { return "CREATE INDEX" },
 		Sessions: func() []session.Activity { return []session.Activity{{ProcessID: 1}} }}
 	want := map[string]int{"pg_attribute": 1, "pg_class": 6, "pg_type": 60, "pg_index": 2, "pg_constraint": 3, "columns": 3, "key_column_usage": 3, "pg_proc": 500}

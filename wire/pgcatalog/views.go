@@ -179,7 +179,8 @@ func checkConstraints(c *session.SystemContext, t *rows) {
 			t.add(row{"constraint_catalog": c.Database, "constraint_schema": r.Schema, "constraint_name": name, "check_clause": clause})
 		}
 		for i, ch := range r.Checks {
-			add(ch.Name, c.Check(r, i))
+			text, _ := c.Check(r, i)
+			add(ch.Name, text)
 		}
 		notNull(c, r, func(name, column string) { add(name, column+" IS NOT NULL") })
 	}
