@@ -88,6 +88,7 @@ var textImpls = map[string]impl{
 		return int(r)
 	}),
 	"chr(int4)":     {text: chr},
+	"unistr(text)":  {text: unistr},
 	"md5(text)":     textOf(appendMD5),
 	"md5(bytea)":    textOf(appendMD5),
 	"sha224(bytea)": textOf(func(dst, s []byte) []byte { h := sha256.Sum224(s); return append(dst, h[:]...) }),

@@ -21,7 +21,7 @@ func register(tables ...map[string]impl) {
 }
 
 func init() {
-	register(arithmeticImpls(), mathImpls, textImpls, regexpImpls, intervalImpls, timeImpls, formatImpls, jsonImpls, jsonBuildImpls, arrayImpls, systemImpls)
+	register(arithmeticImpls(), mathImpls, degreeImpls, textImpls, regexpImpls, intervalImpls, timeImpls, formatImpls, jsonImpls, jsonBuildImpls, arrayImpls, systemImpls)
 }
 
 // lookup finds the implementation of f for arguments of those types and a result of type typ. Error: 0A000.

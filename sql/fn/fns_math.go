@@ -52,6 +52,8 @@ cot(float8) float8
 acos(float8) float8
 atan(float8) float8
 atan2(float8,float8) float8
+sind|cosd|tand|cotd|asind|acosd|atand(float8) float8
+atan2d(float8,float8) float8
 sinh(float8) float8
 cosh(float8) float8
 tanh(float8) float8

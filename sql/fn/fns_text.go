@@ -46,6 +46,7 @@ format(text,any) text variadic stable null
 format(text) text stable null
 ascii(text) int4
 chr(int4) text
+unistr(text) text
 md5(text) text
 md5(bytea) text
 sha224(bytea) bytea
