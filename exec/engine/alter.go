@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
@@ -286,6 +287,17 @@ func (b *epochBuild) pause(rel *catalog.Relation) error {
 // rebuild makes a view, and those built on it, anew from history: new relations of the same names in one epoch.
 func (b *epochBuild) rebuild(rel *catalog.Relation) error {
 	all, _ := closure(b.cat, []catalog.OID{rel.OID})
+	return b.recreate(all)
+}
+
+// rebuildDependents makes what is built on a plain view anew, because its query has changed.
+func (b *epochBuild) rebuildDependents(oid catalog.OID) error {
+	all, _ := closure(b.cat, []catalog.OID{oid})
+	return b.recreate(slices.DeleteFunc(all, func(o catalog.OID) bool { return o == oid }))
+}
+
+// recreate drops relations, dependents first, and creates them again.
+func (b *epochBuild) recreate(all []catalog.OID) error {
 	var again []*catalog.Relation
 	for i := len(all) - 1; i >= 0; i-- { // what is built upon before what is built on it
 		if r := b.cat.ByOID(all[i]); r != nil {

@@ -190,7 +190,12 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 		}
 		rel.OID = old.OID
 		return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
-			func(b *epochBuild) error { return b.apply(event{Kind: "replace", Rel: rel}) })
+			func(b *epochBuild) error {
+				if err := b.apply(event{Kind: "replace", Rel: rel}); err != nil {
+					return err
+				}
+				return b.rebuildDependents(rel.OID)
+			})
 	}
 	local := func(c *catalog.Catalog) *catalog.Catalog {
 		r := *rel

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -29,6 +30,10 @@ type txn struct {
 	base *catalog.Catalog
 	own  map[catalog.OID]*overlay
 	save []savepoint
+	// settings are the run-time parameters as the block began, which ROLLBACK brings back; local names those that SET LOCAL changed,
+	// which COMMIT brings back too.
+	settings map[string]string
+	local    map[string]bool
 }
 
 // savepoint is where a block can go back to.
@@ -102,7 +107,7 @@ func (s *sess) TxStatus() session.TxStatus {
 func (s *sess) newTxn(implicit bool) *txn {
 	iso, _ := s.set.get("default_transaction_isolation")
 	ro, _ := s.set.get("default_transaction_read_only")
-	return &txn{implicit: implicit, started: time.Now().UnixMicro(), own: map[catalog.OID]*overlay{},
+	return &txn{implicit: implicit, started: time.Now().UnixMicro(), own: map[catalog.OID]*overlay{}, settings: maps.Clone(s.set.values), local: map[string]bool{},
 		repeat: !implicit && repeatable(iso), readOnly: !implicit && ro == "on"}
 }
 
@@ -130,6 +135,9 @@ func (s *sess) EndImplicit(ctx context.Context, failed bool) error {
 }
 
 func (s *sess) rollback() {
+	if s.tx != nil {
+		s.restoreSettings(func(string) bool { return true })
+	}
 	s.tx = nil
 	s.closeCursors()
 }
@@ -137,6 +145,9 @@ func (s *sess) rollback() {
 // commit makes the block's writes one unit of an epoch.
 func (s *sess) commit(ctx context.Context) error {
 	t := s.tx
+	if t != nil {
+		s.restoreSettings(func(name string) bool { return t.local[name] })
+	}
 	s.tx = nil
 	s.closeCursors()
 	if t == nil || len(t.ops) == 0 {
@@ -516,4 +527,22 @@ func (s *sess) setTransaction(x *ast.Set) (session.Result, error) {
 		}
 	}
 	return done("SET"), nil
+}
+
+// restoreSettings gives parameters for which back is true the values that they had when the block began.
+func (s *sess) restoreSettings(back func(name string) bool) {
+	for name, v := range s.tx.settings {
+		if s.set.values[name] == v || !back(name) {
+			continue
+		}
+		s.set.values[name], s.set.env = v, nil
+		if d := settingsByName[name]; d != nil && d.report && s.p.ParameterStatus != nil {
+			s.p.ParameterStatus(d.name, v)
+		}
+	}
+	for name := range s.set.values {
+		if _, ok := s.tx.settings[name]; !ok && back(name) {
+			delete(s.set.values, name)
+		}
+	}
 }

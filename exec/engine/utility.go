@@ -156,6 +156,15 @@ func (s *sess) setStmt(x *ast.Set) (session.Result, error) {
 	if strings.HasPrefix(x.Name, "transaction_") {
 		return s.setTransaction(x)
 	}
+	if x.Local {
+		if s.tx == nil || s.tx.implicit {
+			s.notice(warning(sqlerr.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks"))
+			return done(tag), nil
+		}
+		s.tx.local[canonical(x.Name)] = true
+	} else if s.tx != nil {
+		delete(s.tx.local, canonical(x.Name))
+	}
 	var d *setting
 	var err error
 	if x.Default {
