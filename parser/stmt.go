@@ -53,7 +53,7 @@ func (p *parser) statement() ast.Stmt {
 	return p.other(w)
 }
 
-// withStmt parses what begins with WITH: a query; a changed table behind it is not built.
+// withStmt parses what begins with WITH: a query, or a statement that changes a table.
 func (p *parser) withStmt() ast.Stmt {
 	n := 1
 	if p.isWord(n, "recursive") {
@@ -69,7 +69,7 @@ func (p *parser) withStmt() ast.Stmt {
 			n = int(t.link) - p.i
 			after := p.at(n + 1)
 			if after.kind == kindWord && (after.kw == kwInsert || after.kw == kwUpdate || after.kw == kwDelete) {
-				p.unsupported(p.i+n+1, "WITH before %s is not supported", strings.ToUpper(p.value(p.i+n+1)))
+				return p.changeWith(after.kw)
 			}
 			if after.kind == kindWord && after.kw == kwSelect {
 				return &ast.QueryStmt{Query: p.query()}
@@ -78,6 +78,24 @@ func (p *parser) withStmt() ast.Stmt {
 		n++
 	}
 	return &ast.QueryStmt{Query: p.query()}
+}
+
+// changeWith parses WITH before INSERT, UPDATE or DELETE.
+func (p *parser) changeWith(verb keyword) ast.Stmt {
+	with := p.withClause()
+	switch verb {
+	case kwInsert:
+		s := p.insert().(*ast.Insert)
+		s.With = with
+		return s
+	case kwUpdate:
+		s := p.update().(*ast.Update)
+		s.With = with
+		return s
+	}
+	s := p.deleteStmt().(*ast.Delete)
+	s.With = with
+	return s
 }
 
 // noOps are statements that are accepted and do nothing, with their tags.

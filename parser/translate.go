@@ -111,6 +111,23 @@ func (p *parser) query() *ast.Query {
 	return q
 }
 
+// withClause translates a WITH clause alone, as that of a query that selects nothing.
+func (p *parser) withClause() ast.With {
+	u := newUnit(p)
+	i := p.i
+	m := &queryMark{q: &ast.Query{At: p.here()}}
+	u.with(m)
+	u.plain(i, "SELECT")
+	u.open(markSelect, i, &selectMark{at: p.pos(i), opAt: -1, query: m, sel: &ast.Select{At: p.pos(i)}})
+	u.close()
+	u.plain(i, "FROM")
+	u.relation(i, nil)
+	d := decoder{u}
+	q := d.query(u.tidbParse())
+	d.finish()
+	return ast.With{Items: q.With, Recursive: q.Recursive}
+}
+
 // plain writes text that carries no mark, as the translation of token tok.
 func (u *unit) plain(tok int, s string) {
 	u.out = append(u.out, ' ')

@@ -144,6 +144,7 @@ func (b *binder) checks(r *catalog.Relation) []Check {
 func PlanInsert(s *ast.Insert, o Options) (p *InsertPlan, err error) {
 	defer recoverBind(&err)
 	b := newBinder(o)
+	unused := b.statementWith(s.With)
 	r := b.target(s.Table, "insert into")
 	p = &InsertPlan{Rel: r, Checks: b.checks(r)}
 	cols := insertColumns(r, s)
@@ -168,6 +169,7 @@ func PlanInsert(s *ast.Insert, o Options) (p *InsertPlan, err error) {
 	if p.Source != nil {
 		p.Source.Params = p.Params
 	}
+	unused()
 	return p, nil
 }
 
@@ -211,7 +213,7 @@ func checkCount(values, targets int, listed bool, pos ast.Pos) {
 // insertQuery plans INSERT ... SELECT: the query's columns are put in their places among the relation's.
 func (b *binder) insertQuery(p *InsertPlan, s *ast.Insert, cols []int) {
 	r := p.Rel
-	q := b.query(s.Query, nil, nil)
+	q := b.query(s.Query, nil, b.ctes)
 	k := q.visible
 	pos := firstPos(q.pos, s.Query.At)
 	checkCount(k, len(cols), s.Columns != nil, pos)
@@ -416,6 +418,7 @@ func (b *binder) returning(items []ast.SelectItem, f *frame) *Returning {
 func PlanUpdate(s *ast.Update, o Options) (p *UpdatePlan, err error) {
 	defer recoverBind(&err)
 	b := newBinder(o)
+	unused := b.statementWith(s.With)
 	r := b.target(s.Table, "update")
 	p = &UpdatePlan{Rel: r, Checks: b.checks(r)}
 	blk := b.targetBlock(r, s.Table, s.Alias, s.From)
@@ -442,6 +445,7 @@ func PlanUpdate(s *ast.Update, o Options) (p *UpdatePlan, err error) {
 		}
 	}
 	p.Query = b.targetQuery(blk, r, exprs, len(s.From) > 0)
+	unused()
 	return p, nil
 }
 
@@ -449,6 +453,7 @@ func PlanUpdate(s *ast.Update, o Options) (p *UpdatePlan, err error) {
 func PlanDelete(s *ast.Delete, o Options) (p *DeletePlan, err error) {
 	defer recoverBind(&err)
 	b := newBinder(o)
+	unused := b.statementWith(s.With)
 	r := b.target(s.Table, "delete from")
 	p = &DeletePlan{Rel: r}
 	blk := b.targetBlock(r, s.Table, s.Alias, s.Using)
@@ -460,14 +465,22 @@ func PlanDelete(s *ast.Delete, o Options) (p *DeletePlan, err error) {
 		exprs = append(exprs, ret.Exprs...)
 	}
 	p.Query = b.targetQuery(blk, r, exprs, len(s.Using) > 0)
+	unused()
 	return p, nil
+}
+
+// statementWith makes the WITH items of a statement known; the function it gives binds those that nothing used.
+func (b *binder) statementWith(w ast.With) func() {
+	var unused func()
+	b.ctes, unused = b.with(&ast.Query{With: w.Items, Recursive: w.Recursive}, nil, nil)
+	return unused
 }
 
 // targetBlock reads the target of UPDATE or DELETE, all its columns first, joined with the further FROM items.
 func (b *binder) targetBlock(r *catalog.Relation, name ast.Name, alias string, from []ast.TableExpr) *block {
-	blk := &block{b: b, sel: &ast.Select{}}
+	blk := &block{b: b, sel: &ast.Select{}, ctes: b.ctes}
 	blk.f = &frame{block: blk}
-	fb := &fromBinder{b: b}
+	fb := &fromBinder{b: b, ctes: b.ctes}
 	part := fb.table(&ast.TableRef{Name: name, Alias: alias})
 	for _, it := range from {
 		part = fb.combine(plan.Inner, part, fb.item(it, part), nil)

@@ -35,7 +35,7 @@ func (b *binder) insertRows(p *InsertPlan, s *ast.Insert, cols []int) {
 		return
 	}
 	p.Fill = nil
-	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, clause: "VALUES", subqueries: true}
+	x := &exprBinder{b: b, f: &frame{scope: &scope{}}, ctes: b.ctes, clause: "VALUES", subqueries: true}
 	v := &plan.Values{}
 	for _, c := range p.Rel.Columns {
 		v.P.Columns = append(v.P.Columns, plan.Column{Name: c.Name, Type: c.Type})

@@ -103,6 +103,8 @@ type binder struct {
 	expanding []*catalog.Relation
 	notices   []string
 	depth     int
+	// ctes are the WITH items of a statement that changes a table.
+	ctes *cteScope
 	// attached are the subqueries that are already part of a plan, regrouped those whose references are already those to
 	// the output of a grouping.
 	attached, regrouped map[plan.Node]bool

@@ -272,6 +272,12 @@ type CTE struct {
 	At           Pos
 }
 
+// With is the WITH clause of a statement that changes a table.
+type With struct {
+	Items     []CTE
+	Recursive bool
+}
+
 // Body is a Select, Values, SetOp, TableBody or Paren query.
 type Body interface{ body() }
 

@@ -124,6 +124,7 @@ type (
 	}
 	// Insert is INSERT INTO.
 	Insert struct {
+		With
 		Table     Name
 		Alias     string
 		Columns   []string
@@ -151,6 +152,7 @@ type (
 	}
 	// Update is UPDATE.
 	Update struct {
+		With
 		Table     Name
 		Alias     string
 		Set       []SetItem
@@ -160,6 +162,7 @@ type (
 	}
 	// Delete is DELETE.
 	Delete struct {
+		With
 		Table     Name
 		Alias     string
 		Using     []TableExpr
