@@ -305,8 +305,17 @@ func (f *formatter) tableArgs(x *ast.Call, tables map[string]*ast.TableArg) (n i
 }
 
 func (f *formatter) join(x *ast.Join) {
+	if x.Alias != "" {
+		inner := *x
+		inner.Alias, inner.Columns = "", nil
+		f.put("(")
+		f.join(&inner)
+		f.put(")")
+		f.alias(x.Alias, x.Columns)
+		return
+	}
 	side := func(t ast.TableExpr) {
-		if _, ok := t.(*ast.Join); ok {
+		if j, ok := t.(*ast.Join); ok && j.Alias == "" {
 			f.put("(")
 			f.tableExpr(t)
 			f.put(")")

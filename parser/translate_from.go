@@ -20,17 +20,19 @@ func (u *unit) fromList() {
 }
 
 // tableRef translates an item and the joins behind it. A join whose ON has
-// not come yet takes the joins that follow its right side, as in PostgreSQL.
-func (u *unit) tableRef() {
+// not come yet takes the joins that follow its right side, as in PostgreSQL. It
+// gives the join that the others are in, nil for an item that is none.
+func (u *unit) tableRef() *ast.Join {
 	p := u.p
 	p.enter()
-	u.factor()
+	top := u.factor()
 	for {
 		i := p.i
 		j := p.joinWords()
 		if j == nil {
 			break
 		}
+		top = j
 		u.nest()
 		u.plain(i, "LEFT JOIN")
 		if j.Kind == "cross" || j.Natural {
@@ -44,6 +46,7 @@ func (u *unit) tableRef() {
 		u.joinCondition(i, j)
 	}
 	p.depth--
+	return top
 }
 
 func (u *unit) joinCondition(i int, j *ast.Join) {
@@ -110,27 +113,31 @@ func (p *parser) joinWords() *ast.Join {
 	return nil
 }
 
-// factor translates one item of FROM without joins.
-func (u *unit) factor() {
+// factor translates one item of FROM without joins, or joins in parentheses, of
+// which it gives the topmost.
+func (u *unit) factor() *ast.Join {
 	p := u.p
 	i := p.i
 	if p.is("(") {
 		if p.queryAt(i + 1) {
 			u.derived(i, false)
-			return
+			return nil
 		}
 		u.plain(p.next(), "(")
 		before := u.joins
-		u.tableRef()
+		top := u.tableRef()
 		if u.joins == before && !p.isAt(-1, ")") {
 			p.syntaxError()
 		}
 		p.expect(")")
 		u.close()
-		if p.isWord(0, "as") || p.aliasAhead() {
-			p.unsupported(p.i, "an alias of a parenthesized join is not supported")
+		if top != nil && (p.isWord(0, "as") || p.aliasAhead()) {
+			if top.Alias != "" {
+				p.syntaxError()
+			}
+			top.Alias, top.Columns = p.alias()
 		}
-		return
+		return top
 	}
 	lateral := p.acceptWords("lateral")
 	if lateral && p.is("(") {
@@ -138,7 +145,7 @@ func (u *unit) factor() {
 			p.syntaxErrorAt(p.i + 1)
 		}
 		u.derived(p.i, true)
-		return
+		return nil
 	}
 	if p.words("rows", "from") && p.isAt(2, "(") {
 		p.unsupported(i, "ROWS FROM is not supported")
@@ -149,12 +156,13 @@ func (u *unit) factor() {
 	}
 	if p.isAt(n, "(") && !p.isWord(0, "only") {
 		u.function(i, lateral)
-		return
+		return nil
 	}
 	if lateral {
 		p.syntaxErrorAt(min(p.i+n, len(p.toks)-1))
 	}
 	u.table(i)
+	return nil
 }
 
 // table translates a relation by name.

@@ -253,6 +253,24 @@ var joinKinds = map[string]plan.JoinKind{"inner": plan.Inner, "cross": plan.Inne
 	"full": plan.Full, "semi": plan.Semi, "anti": plan.Anti, "asof": plan.Inner, "left asof": plan.Left}
 
 func (fb *fromBinder) join(j *ast.Join, outer *fromPart) *fromPart {
+	p := fb.bareJoin(j, outer)
+	if j.Alias == "" {
+		return p
+	}
+	// The alias names the columns as * shows them, and hides the items within.
+	s := &source{alias: j.Alias, cols: append([]visible{}, p.scope.vis...)}
+	if len(j.Columns) > len(s.cols) {
+		failAt(-1, sqlerr.InvalidColumnReference, "join expression %q has %d columns available but %d columns specified", j.Alias, len(s.cols), len(j.Columns))
+	}
+	for i, name := range j.Columns {
+		s.cols[i].name = name
+	}
+	p.scope = &scope{sources: []*source{s}, vis: append([]visible{}, s.cols...)}
+	return p
+}
+
+// bareJoin binds a join without its alias.
+func (fb *fromBinder) bareJoin(j *ast.Join, outer *fromPart) *fromPart {
 	kind, ok := joinKinds[j.Kind]
 	if !ok {
 		unsupported(j.At, "%s joins are not supported", j.Kind)

@@ -379,6 +379,8 @@ type (
 		L, R    TableExpr
 		On      Expr
 		Using   []string
+		Alias   string // of the join in parentheses, which hides the names in it
+		Columns []string
 		At      Pos
 	}
 )
