@@ -122,6 +122,11 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 			h.size += st.rows
 			continue
 		}
+		if isLetters(s.Rel.OID) {
+			h.snaps[s.Rel.OID] = e.letterHistory(s.Rel.OID, v, upTo)
+			h.size += h.snaps[s.Rel.OID].count()
+			continue
+		}
 		snap := p.rels[s.Rel.OID]
 		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil {
 			// Created in the same epoch, and filled already.
@@ -285,6 +290,10 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 		v.setStatus(viewPaused, nil)
 		return
 	}
+	if e.stopViews {
+		v.setStatus(viewFailed, errStoppedByCrashes(n-1))
+		return
+	}
 	h := e.historyOf(v, e.current(), n-1)
 	waits := false
 	for _, s := range v.graph.Sources() {
@@ -297,7 +306,10 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 	if !waits && (all || h.size <= e.opts.BackfillRows) {
 		err := func() (err error) {
 			defer sqlerr.Recover(&err)
-			return e.replayHistory(v, h, func(uint64, int64) error { return nil })
+			if err := e.replayHistory(v, h, func(uint64, int64) error { return nil }); err != nil {
+				return err
+			}
+			return e.allNews(v, n-1)
 		}()
 		if err != nil {
 			v.setStatus(viewFailed, err)
@@ -446,6 +458,9 @@ func (e *Engine) handOver(v *view, f *backfill) bool {
 			v.status, v.fill = viewRunning, nil
 			v.mu.Unlock()
 			e.republish(v)
+			if err := e.allNews(v, v.pos); err != nil {
+				e.fillFailed(v, err)
+			}
 			return true
 		}
 		if err := v.runHeld(h); err != nil {

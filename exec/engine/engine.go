@@ -63,9 +63,12 @@ type Engine struct {
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view
 	gone           []dropped
+	lettersRead    bool // a view is built on late rows or dead letters
+	newsWaits      bool // letters of views that were filled wait for an epoch, to be given to those who read them
 	dirty          bool // epochs since the last checkpoint
 	lastCheckpoint time.Time
 	checkpoints    *checkpointer
+	stopViews      bool // during a recovery after others that did not end
 	startedAt      int64 // microseconds since 1970
 
 	checkpointEpoch atomic.Uint64 // of the last complete checkpoint

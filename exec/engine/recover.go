@@ -40,6 +40,7 @@ type viewImage struct {
 	Idle      bool                 `json:",omitempty"`
 	Reached   []dataflow.Watermark // by the view's operators
 	Own       []int64              `json:",omitempty"` // watermarks that the query declares, by source
+	Letters   letterBook
 }
 
 // recover opens the store, goes to the last checkpoint and runs the epochs after it again.
@@ -60,12 +61,18 @@ func (e *Engine) recover() error {
 	if err != nil {
 		return err
 	}
+	from := uint64(0)
+	if ok {
+		from = cp.Epoch
+	}
+	if e.stopViews, err = e.markRecovery(from); err != nil {
+		return err
+	}
 	if ok {
 		if err := e.restore(base, cp); err != nil {
 			return fmt.Errorf("checkpoint of epoch %d: %w", cp.Epoch, err)
 		}
 	}
-	from := e.current().epoch
 	start, n := time.Now(), 0
 	err = st.ReadEpochs(from+1, 0, func(rec *state.EpochRecord) error {
 		n++
@@ -74,6 +81,11 @@ func (e *Engine) recover() error {
 	if err != nil {
 		return err
 	}
+	if e.stopViews {
+		e.log.Error().Uint64("epoch", from).Msg("views are stopped: earlier recoveries did not end")
+	}
+	e.stopViews = false
+	e.clearRecovery(from)
 	e.nextOID.Store(max(e.nextOID.Load(), uint32(e.current().cat.NextOID)))
 	e.checkpoints = newCheckpointer(e)
 	if n > 0 {
@@ -130,8 +142,11 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			v.sink.lateTotal, v.sink.deadTotal = im.Late, im.Dead
 			v.progress.setLetters(im.Late, im.Dead)
 			v.restoreOwn(im.Own)
+			if e.stopViews {
+				v.setStatus(viewFailed, errStoppedByCrashes(cp.Epoch))
+			}
 			e.addView(v)
-			v.idle = im.Idle
+			v.idle, v.sink.book = im.Idle, im.Letters
 			v.graph.SetReached(im.Reached)
 			marks[rel.OID] = still(v.wm, v.idle)
 		}
@@ -176,6 +191,10 @@ func (e *Engine) replay(rec *state.EpochRecord) error {
 	}
 	for i := range rec.Changes {
 		c := &rec.Changes[i]
+		if s := c.OID &^ deadOID; s != c.OID {
+			b.hold(s, c.Batch.Select(allRows(c.Batch.N)))
+			continue
+		}
 		rel := b.cat.ByOID(c.OID)
 		if rel == nil {
 			continue // created and dropped, or dropped, within the epoch
