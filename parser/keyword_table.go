@@ -1,6 +1,6 @@
-package parser
-
 // Code generated from pg_get_keywords() of PostgreSQL 15; DO NOT EDIT.
+
+package parser
 
 // keyword is a PostgreSQL key word; noKeyword is any other identifier. Words that
 // only Tidemark's own statements use are no key words and compare by text.

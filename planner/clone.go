@@ -34,15 +34,7 @@ func clone(n plan.Node) plan.Node {
 		d := *x
 		c = &d
 	case *plan.Aggregate:
-		d := *x
-		d.Keys = append([]plan.Expr{}, x.Keys...)
-		d.Aggs = append([]plan.Agg{}, x.Aggs...)
-		for i, a := range x.Aggs {
-			d.Aggs[i].Args = append([]plan.Expr{}, a.Args...)
-			d.Aggs[i].OrderBy = append([]plan.SortKey{}, a.OrderBy...)
-			d.Aggs[i].Direct = append([]plan.Expr{}, a.Direct...)
-		}
-		c = &d
+		c = cloneAggregate(x)
 	case *plan.Join:
 		d := *x
 		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
@@ -80,14 +72,7 @@ func clone(n plan.Node) plan.Node {
 		d.Keys = append([]plan.Expr{}, x.Keys...)
 		c = &d
 	case *plan.OverWindow:
-		d := *x
-		d.PartitionBy = append([]plan.Expr{}, x.PartitionBy...)
-		d.Sort = append([]plan.SortKey{}, x.Sort...)
-		d.Funcs = append([]plan.OverFunc{}, x.Funcs...)
-		for i, f := range x.Funcs {
-			d.Funcs[i].Args = append([]plan.Expr{}, f.Args...)
-		}
-		c = &d
+		c = cloneOver(x)
 	case *plan.TemporalFilter:
 		d := *x
 		c = &d
@@ -102,4 +87,27 @@ func clone(n plan.Node) plan.Node {
 		setInput(c, i, clone(in))
 	}
 	return c
+}
+
+func cloneAggregate(x *plan.Aggregate) *plan.Aggregate {
+	d := *x
+	d.Keys = append([]plan.Expr{}, x.Keys...)
+	d.Aggs = append([]plan.Agg{}, x.Aggs...)
+	for i, a := range x.Aggs {
+		d.Aggs[i].Args = append([]plan.Expr{}, a.Args...)
+		d.Aggs[i].OrderBy = append([]plan.SortKey{}, a.OrderBy...)
+		d.Aggs[i].Direct = append([]plan.Expr{}, a.Direct...)
+	}
+	return &d
+}
+
+func cloneOver(x *plan.OverWindow) *plan.OverWindow {
+	d := *x
+	d.PartitionBy = append([]plan.Expr{}, x.PartitionBy...)
+	d.Sort = append([]plan.SortKey{}, x.Sort...)
+	d.Funcs = append([]plan.OverFunc{}, x.Funcs...)
+	for i, f := range x.Funcs {
+		d.Funcs[i].Args = append([]plan.Expr{}, f.Args...)
+	}
+	return &d
 }

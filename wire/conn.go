@@ -224,7 +224,7 @@ func (c *conn) dispatch(typ byte, body []byte) error {
 	case 'd', 'c', 'f':
 		return nil // the rest of a COPY that failed; the client could not know
 	case 'F':
-		c.fail(nil, sqlerr.Unsupported("fast-path function calls are not supported"), source{})
+		c.fail(context.Background(), sqlerr.Unsupported("fast-path function calls are not supported"), source{})
 		return c.ready()
 	}
 	return c.extended(typ, body)
@@ -241,7 +241,7 @@ func (c *conn) ready() error {
 func (c *conn) sync() error {
 	c.skipping = false
 	if err := c.endImplicit(false); err != nil {
-		c.fail(nil, err, source{})
+		c.fail(context.Background(), err, source{})
 	}
 	c.dropPortals()
 	return c.ready()
@@ -281,7 +281,7 @@ func (c *conn) dropPortals() {
 	}
 }
 
-// fail answers a failed statement and makes the transaction a failed one. ctx is that of the statement, nil if it had none.
+// fail answers a failed statement and makes the transaction a failed one. ctx is that of the statement, or none (Background).
 func (c *conn) fail(ctx context.Context, err error, src source) {
 	e := clientError(ctx, err)
 	if e.Code == sqlerr.InternalError || e.Code == sqlerr.DataCorrupted {

@@ -25,7 +25,7 @@ var errClosed = errors.New("connection closed")
 // clientError gives what to tell the client about err, which happened under ctx.
 func clientError(ctx context.Context, err error) *sqlerr.Error {
 	e := sqlerr.From(err)
-	if ctx != nil && ctx.Err() != nil && (e.Code == sqlerr.QueryCanceled || errors.Is(err, ctx.Err())) {
+	if ctx.Err() != nil && (e.Code == sqlerr.QueryCanceled || errors.Is(err, ctx.Err())) {
 		if why := (*sqlerr.Error)(nil); errors.As(context.Cause(ctx), &why) {
 			return why
 		}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func (c *conn) failExtended(err error) {
 	if f.run != nil {
 		c.fail(f.run.ctx, f.err, f.src)
 	} else {
-		c.fail(nil, f.err, f.src)
+		c.fail(context.Background(), f.err, f.src)
 	}
 	c.skipping = true
 }
@@ -273,7 +274,7 @@ func (c *conn) handleDescribe(m *pgproto3.Describe) error {
 	case 'P':
 		p := c.portals[m.Name]
 		if p == nil {
-			return noPortal(m.Name)
+			return c.describeCursor(m.Name)
 		}
 		ps, formats = p.stmt, p.formats
 	default:
@@ -302,6 +303,17 @@ func (c *conn) handleDescribe(m *pgproto3.Describe) error {
 	}
 	c.out.send(rowDescription(cols, formats))
 	return nil
+}
+
+// describeCursor describes a cursor that DECLARE made.
+func (c *conn) describeCursor(name string) error {
+	if x, ok := c.sess.(session.Cursors); ok {
+		if cols, ok := x.CursorColumns(name); ok {
+			c.out.send(rowDescription(cols, nil))
+			return nil
+		}
+	}
+	return noPortal(name)
 }
 
 func noPortal(name string) error {

@@ -223,7 +223,6 @@ type fakeResult struct {
 	slow    bool
 	in      *fakeCopyIn
 	out     *session.CopyFormat
-	ended   bool
 }
 
 func (r *fakeResult) Columns() []session.Column { return r.cols }

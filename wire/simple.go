@@ -20,7 +20,7 @@ func (c *conn) query(text string) error {
 	src := source{text: text, stmt: text}
 	stmts, err := c.parse(text)
 	if err != nil {
-		c.fail(nil, err, src)
+		c.fail(context.Background(), err, src)
 		return c.ready()
 	}
 	if len(stmts) == 0 {
@@ -28,7 +28,7 @@ func (c *conn) query(text string) error {
 	}
 	if len(stmts) > 1 {
 		if err := c.beginImplicit(); err != nil {
-			c.fail(nil, err, src)
+			c.fail(context.Background(), err, src)
 			return c.ready()
 		}
 	}
@@ -40,7 +40,7 @@ func (c *conn) query(text string) error {
 		src.from += len(src.stmt)
 	}
 	if err := c.endImplicit(false); err != nil {
-		c.fail(nil, err, source{}) // only after an error that ended the loop without failing the transaction
+		c.fail(context.Background(), err, source{}) // only after an error that ended the loop without failing the transaction
 	}
 	c.dropPortals()
 	return c.ready()

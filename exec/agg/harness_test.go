@@ -285,7 +285,6 @@ var (
 	tInt8    = types.Of(types.Int8)
 	tText    = types.Of(types.Text)
 	tFloat   = types.Of(types.Float8)
-	tReal    = types.Of(types.Float4)
 	tNumeric = types.Of(types.Numeric)
 	tBool    = types.Of(types.Bool)
 	tSpan    = types.Of(types.Interval)

@@ -201,7 +201,6 @@ type refGroup struct {
 	key  []string
 	end  int64
 	rows []live
-	ever bool
 }
 
 // text is the row of a group, "" for none.

@@ -15,7 +15,7 @@ func FuzzPattern(f *testing.F) {
 		if len(pat) > 24 || len(text) > 100 { // widths of format() take their time
 			return
 		}
-		if p, err := compilePattern(pat, ""); err == nil {
+		if p, err := compileFlags(pat, reFlags{}); err == nil {
 			p.all([]byte(text), -1)
 		}
 		compileFlags(pat, reFlags{expanded: true, newline: true, lines: true, fold: true})

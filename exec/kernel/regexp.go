@@ -66,15 +66,6 @@ func parseFlags(s string) (fl reFlags, err error) {
 	return fl, nil
 }
 
-// compilePattern compiles a pattern with flags.
-func compilePattern(src, flags string) (*pattern, error) {
-	fl, err := parseFlags(flags)
-	if err != nil {
-		return nil, err
-	}
-	return compileFlags(src, fl)
-}
-
 func compileFlags(src string, fl reFlags) (*pattern, error) {
 	t := translator{src: src, fl: fl}
 	switch {

@@ -23,11 +23,10 @@ type frame struct {
 
 // bound is one end of a frame: a kind, and for PRECEDING and FOLLOWING an offset.
 type bound struct {
-	kind   string
-	n      int64 // of rows or groups, or of the sort key if that is an integer or a time (microseconds)
-	f      float64
-	num    types.Num
-	months bool
+	kind string
+	n    int64 // of rows or groups, or of the sort key if that is an integer or a time (microseconds)
+	f    float64
+	num  types.Num
 }
 
 // SQLSTATE of a frame offset that makes no sense.

@@ -277,6 +277,7 @@ func (k JoinKind) String() string {
 	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti"}[k]
 }
 
+// Inputs implements Node.
 func (n *Scan) Inputs() []Node   { return nil }
 func (n *Values) Inputs() []Node { return nil }
 func (n *TableFunc) Inputs() []Node {

@@ -20,7 +20,6 @@ type diskState struct {
 	complete []bool // by segment
 	missing  int    // segments that are not complete
 	misses   []miss // buffer
-	key      []byte // buffer
 }
 
 const (
