@@ -63,10 +63,16 @@ func (fb *fromBinder) functionNode(x *exprBinder, t *ast.FuncRef, alias string) 
 	}
 	x.onlyAggregate(n)
 	args, _ := x.bindList(n.Args)
-	if n.Name == "unnest" && len(args) != 1 {
-		unsupported(n.At, "unnest of several arrays is not supported")
+	var c *plan.Call
+	if n.Name == "unnest" && len(args) > 1 {
+		var calls []*plan.Call
+		for _, a := range args {
+			calls = append(calls, x.b.call(n.Name, []plan.Expr{a}, n.At, fn.Set))
+		}
+		c = rowsFrom(calls)
+	} else {
+		c = x.b.call(n.Name, args, n.At, fn.Set)
 	}
-	c := x.b.call(n.Name, args, n.At, fn.Set)
 	name := c.Fn.Name
 	if t.Alias != "" && c.Fn.OutCols == nil {
 		name = t.Alias

@@ -230,27 +230,42 @@ func sameSort(a, b []plan.SortKey) bool {
 	return true
 }
 
-// setFunctions adds the set-returning function of the select list.
+// setFunctions adds the set-returning functions of the select list, several as one that calls them side by side.
 func (blk *block) setFunctions(on *onClause) {
 	if len(blk.sets) == 0 {
 		return
 	}
-	if len(blk.sets) > 1 {
-		unsupported(ast.Pos(blk.sets[1].Pos), "several set-returning functions in one select list are not supported")
-	}
 	c := blk.sets[0]
+	if len(blk.sets) > 1 {
+		c = rowsFrom(blk.sets)
+	}
 	for i := range c.Args {
 		blk.node, c.Args[i] = blk.b.attach(blk.node, blk.f, c.Args[i])
 	}
+	first := width(blk.node)
 	blk.node = newTableFunc(blk.node, c, c.Fn.Name, false)
-	col := colOf(blk.node, width(blk.node)-1)
 	var put func(plan.Expr) plan.Expr
 	put = func(e plan.Expr) plan.Expr {
 		if r, ok := e.(*setRef); ok {
-			return retype(col, r.typ)
+			return retype(colOf(blk.node, first+r.idx), r.typ)
 		}
 		return mapChildren(e, put)
 	}
 	blk.sets = nil
 	blk.eachOutput(on, put)
+}
+
+// rowsFrom makes one call of several, each of one column.
+func rowsFrom(sets []*plan.Call) *plan.Call {
+	all := &plan.Call{Typ: types.Of(types.Record), Pos: sets[0].Pos}
+	var parts []*fn.Func
+	var args []int
+	var cols []fn.OutCol
+	for _, c := range sets {
+		parts, args = append(parts, c.Fn), append(args, len(c.Args))
+		cols = append(cols, fn.OutCol{Name: c.Fn.Name, Type: c.Typ})
+		all.Args = append(all.Args, c.Args...)
+	}
+	all.Fn = fn.RowsFrom(parts, args, cols)
+	return all
 }

@@ -54,3 +54,12 @@ func (s *sess) resetAll() {
 		}
 	}
 }
+
+// CursorColumns implements session.Cursors.
+func (s *sess) CursorColumns(name string) ([]session.Column, bool) {
+	c := s.cursors[name]
+	if c == nil {
+		return nil, false
+	}
+	return c.res.Columns(), true
+}

@@ -26,10 +26,16 @@ type SetKernel struct {
 	ctx    ctx
 	cols   []int        // input columns that the arguments use
 	row    *batch.Batch // one row of those columns
+
+	parts []*SetKernel // of fn.RowsFrom, which has nothing of the above
+	width []int        // their numbers of columns
 }
 
 // CompileSet builds a call of f with arguments over columns of the types in. Error: 0A000.
 func CompileSet(f *fn.Func, args []plan.Expr, in []types.Type) (*SetKernel, error) {
+	if parts, counts := f.Parts(); parts != nil {
+		return compileRowsFrom(parts, counts, args, in)
+	}
 	im, ok := setImpls[f.Signature()]
 	if !ok && f.Session {
 		return nil, sqlerr.Unsupported("set-returning function %s is not supported here", f.Signature())
@@ -61,6 +67,9 @@ func CompileSet(f *fn.Func, args []plan.Expr, in []types.Type) (*SetKernel, erro
 func (k *SetKernel) Call(env *Env, b *batch.Batch, row int, emit func(vals []types.Datum) bool) error {
 	if env == nil {
 		env = &Env{}
+	}
+	if k.parts != nil {
+		return k.callParts(env, b, row, emit)
 	}
 	k.row.N = 1
 	for _, c := range k.cols {

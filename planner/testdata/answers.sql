@@ -149,3 +149,8 @@ SELECT id, (SELECT v FROM b WHERE b.k = a.k AND b.v IS NOT NULL ORDER BY v LIMIT
 SELECT id, (SELECT string_agg(s, '' ORDER BY s) FROM (SELECT DISTINCT s FROM b WHERE b.k = a.k) z) FROM a
 SELECT id, (SELECT sum(x) FROM unnest(ARRAY[a.k, a.id, 1]) x) FROM a
 SELECT id, (SELECT count(*) FROM generate_series(1, a.k) g, b WHERE b.k = g) FROM a
+SELECT id, generate_series(1, k), generate_series(1, id), 'x' FROM a
+SELECT id, unnest(ARRAY[k, v]) AS x, generate_subscripts(ARRAY[k, v], 1) AS n FROM a
+SELECT max(n) FROM (SELECT unnest(ARRAY[1, 2]) + id AS n, generate_series(1, 3) FROM a) z
+SELECT * FROM unnest(ARRAY[1, 2, 3], ARRAY['a', 'b']) AS u(x, y)
+SELECT id, x, y FROM a, unnest(ARRAY[a.k, a.v], ARRAY[a.id]) AS u(x, y)

@@ -58,6 +58,9 @@ type Func struct {
 	compat   bool   // AnyElement and AnyArray are PostgreSQL's anycompatible ones: arguments of a common type
 	nonArray bool   // AnyElement is not an array (anynonarray)
 	sig      string // see Signature
+
+	parts    []*Func // see Parts
+	partArgs []int
 }
 
 // OutCol is one output column of a set-returning function.

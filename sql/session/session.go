@@ -36,6 +36,12 @@ type Params struct {
 // engine did not see: a malformed parameter value, an unknown portal, a broken message. Fail does nothing outside a block.
 type Failer interface{ Fail() }
 
+// Cursors is implemented by sessions that have SQL cursors, whose names are names of portals in the protocol.
+type Cursors interface {
+	// CursorColumns describes the rows of an open cursor; ok is false if there is none of that name.
+	CursorColumns(name string) (cols []Column, ok bool)
+}
+
 // TxStatus is the transaction status that ReadyForQuery reports.
 type TxStatus byte
 
