@@ -275,10 +275,13 @@ func (p *parser) columnDef() (col ast.ColumnDef, other string) {
 		return col, "CREATE TABLE with SERIAL"
 	}
 	col.Type = p.typeName()
+	name := "" // of the constraint that follows
 	for {
+		given := name
+		name = ""
 		switch {
 		case p.acceptWords("constraint"):
-			p.name()
+			name = p.name()
 		case p.words("not", "deferrable"), p.oneOf("deferrable", "initially") != "":
 			p.constraintSuffix()
 		case p.isWord(0, "not"):
@@ -287,9 +290,9 @@ func (p *parser) columnDef() (col ast.ColumnDef, other string) {
 		case p.acceptWords("null"):
 		case p.isWord(0, "primary"):
 			p.expectWords("primary", "key")
-			col.PrimaryKey = true
+			col.PrimaryKey, col.KeyNames.Primary = true, given
 		case p.acceptWords("unique"):
-			col.Unique = true
+			col.Unique, col.KeyNames.Unique = true, given
 		case p.acceptWords("default"):
 			i := p.i
 			col.Default = p.restricted()
@@ -297,6 +300,9 @@ func (p *parser) columnDef() (col ast.ColumnDef, other string) {
 		case p.acceptWords("check"):
 			e, text := p.bracketed()
 			addCheck(&col, e, text)
+			if given != "" {
+				col.KeyNames.Check = given
+			}
 			p.acceptWords("no", "inherit")
 		case p.acceptWords("collate"):
 			p.qualified()

@@ -277,12 +277,9 @@ func (b *binder) conflict(r *catalog.Relation, s *ast.Insert) *Conflict {
 // arbiter finds the key that ON CONFLICT names.
 func (b *binder) arbiter(r *catalog.Relation, a *ast.OnConflict) []int {
 	if a.Constraint != "" {
-		if !r.HiddenKey && a.Constraint == r.Name+"_pkey" {
-			return r.PrimaryKey
-		}
-		for _, u := range r.Unique {
-			if a.Constraint == uniqueName(r, u) {
-				return u
+		for _, k := range r.Keys() {
+			if a.Constraint == k.Name {
+				return k.Cols
 			}
 		}
 		failAt(-1, sqlerr.UndefinedObject, "constraint %q for table %q does not exist", a.Constraint, r.Name)
@@ -309,15 +306,6 @@ func (b *binder) arbiter(r *catalog.Relation, a *ast.OnConflict) []int {
 	}
 	failAt(-1, sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	return nil
-}
-
-// uniqueName is the name that PostgreSQL gives a unique constraint.
-func uniqueName(r *catalog.Relation, cols []int) string {
-	name := r.Name
-	for _, c := range cols {
-		name += "_" + r.Columns[c].Name
-	}
-	return name + "_key"
 }
 
 // setList binds the assignments of UPDATE or DO UPDATE.

@@ -58,15 +58,15 @@ func (b *binder) relationColumns(r *catalog.Relation, c *ast.CreateRelation) {
 		}
 		i := len(r.Columns) - 1
 		if d.PrimaryKey {
-			b.primaryKey(r, []int{i}, d.At)
+			b.primaryKey(r, []int{i}, d.KeyNames.Primary, d.At)
 		}
 		if d.Unique {
-			r.Unique = append(r.Unique, []int{i})
+			addUnique(r, []int{i}, d.KeyNames.Unique)
 		}
 	}
 	for _, d := range c.Columns {
 		if d.Check != nil {
-			b.check(r, "", d.Check, d.CheckSQL)
+			b.check(r, d.KeyNames.Check, d.Check, d.CheckSQL)
 		}
 	}
 }
@@ -108,9 +108,9 @@ func (b *binder) constraints(r *catalog.Relation, c *ast.CreateRelation) {
 		}
 		switch k.Kind {
 		case "primary key":
-			b.primaryKey(r, cols, k.At)
+			b.primaryKey(r, cols, k.Name, k.At)
 		case "unique":
-			r.Unique = append(r.Unique, cols)
+			addUnique(r, cols, k.Name)
 		case "check":
 			b.check(r, k.Name, k.Check, k.CheckSQL)
 		default:
@@ -123,11 +123,17 @@ func (b *binder) constraints(r *catalog.Relation, c *ast.CreateRelation) {
 	}
 }
 
-func (b *binder) primaryKey(r *catalog.Relation, cols []int, pos ast.Pos) {
+// addUnique adds a unique constraint; name is empty where the statement gives none.
+func addUnique(r *catalog.Relation, cols []int, name string) {
+	r.Unique = append(r.Unique, cols)
+	r.KeyNames.Unique = append(r.KeyNames.Unique, name)
+}
+
+func (b *binder) primaryKey(r *catalog.Relation, cols []int, name string, pos ast.Pos) {
 	if r.PrimaryKey != nil {
 		failAt(pos, sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", r.Name)
 	}
-	r.PrimaryKey = cols
+	r.PrimaryKey, r.KeyNames.Primary = cols, name
 	for _, i := range cols {
 		r.Columns[i].NotNull = true
 		b.groupable(&plan.Col{Typ: r.Columns[i].Type}, pos)

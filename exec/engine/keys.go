@@ -93,18 +93,19 @@ func keysFree(w writer, rel *catalog.Relation, b *batch.Batch) error {
 
 // duplicateKey is PostgreSQL's 23505.
 func duplicateKey(rel *catalog.Relation, key []int, vals []types.Datum) error {
-	names, shown, constraint := "", "", rel.Name
+	names, shown, constraint := "", "", ""
 	for k, c := range key {
 		if k > 0 {
 			names, shown = names+", ", shown+", "
 		}
 		names += rel.Columns[c].Name
-		constraint += "_" + rel.Columns[c].Name
 		shown += string(types.Append(nil, rel.Columns[c].Type, vals[k], types.DefaultEnv()))
 	}
-	constraint += "_key"
-	if slices.Equal(key, rel.PrimaryKey) {
-		constraint = rel.Name + "_pkey"
+	for _, k := range rel.Keys() {
+		if slices.Equal(key, k.Cols) {
+			constraint = k.Name
+			break
+		}
 	}
 	e := sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", constraint).
 		WithDetail("Key (%s)=(%s) already exists.", names, shown)

@@ -42,8 +42,12 @@ type ColumnDef struct {
 	Unique     bool
 	Check      Expr
 	CheckSQL   string
+	KeyNames   ColumnConstraintNames
 	At         Pos
 }
+
+// ColumnConstraintNames are the names that a column gives its constraints by CONSTRAINT name.
+type ColumnConstraintNames struct{ Primary, Unique, Check string }
 
 // Constraint is a table constraint.
 type Constraint struct {

@@ -84,6 +84,7 @@ type Relation struct {
 	PrimaryKey []int // column indexes; of a table without a declared key: its hidden row id
 	HiddenKey  bool  // the primary key is a hidden row id
 	Unique     [][]int
+	KeyNames   KeyNames // of PrimaryKey and Unique
 	Checks     []Check
 	Watermark  *Watermark
 
@@ -92,7 +93,7 @@ type Relation struct {
 	Settings   map[string]string // TimeZone, DateStyle, search_path at CREATE
 	DependsOn  []OID             // relations read by the query
 	OutputMode OutputMode
-	AppendOnly bool // of MatView: rows are never deleted (streams are always so)
+	AppendOnly bool // of MatView and System: rows are never deleted (streams are always so)
 	// WatermarkCols are the columns of a MatView that carry its watermark (DESIGN section 4).
 	WatermarkCols []int
 
@@ -124,7 +125,7 @@ func (r *Relation) Types() []types.Type {
 
 // IsAppendOnly says whether rows are only ever added.
 func (r *Relation) IsAppendOnly() bool {
-	return r.Kind == Stream || r.Kind == MatView && r.AppendOnly
+	return r.Kind == Stream || (r.Kind == MatView || r.Kind == System) && r.AppendOnly
 }
 
 // Schema is a namespace.
