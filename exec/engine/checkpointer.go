@@ -81,6 +81,9 @@ func (e *Engine) startCheckpoint() error {
 	f := c.again
 	e.lastCheckpoint = time.Now()
 	if f == nil {
+		if e.newsWaits { // what is frozen must not have letters that their readers are yet to get
+			e.runUnits(nil)
+		}
 		var err error
 		if f, err = e.freeze(); err != nil {
 			return err
@@ -127,6 +130,9 @@ func (e *Engine) freeze() (*frozenState, error) {
 		add(state.SpaceSection(v.rel.OID, f))
 	}
 	for _, s := range e.streamOrder() {
+		if s.held != nil {
+			add(s.held.freeze())
+		}
 		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image()})
 	}
 	for _, rel := range p.cat.Relations() {
@@ -139,7 +145,14 @@ func (e *Engine) freeze() (*frozenState, error) {
 			continue // it begins again after a restart
 		}
 		cp.Views[v.rel.OID] = p.epoch
-		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks()})
+		trimmed, err := v.trimLetters(p.epoch, p.ts)
+		if err != nil {
+			return nil, err
+		}
+		if trimmed {
+			e.republish(v)
+		}
+		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks(), v.sink.book})
 		space(v)
 		for _, c := range []contents{v.out, v.late, v.dead} {
 			add(c.freeze())
@@ -204,8 +217,8 @@ func (e *Engine) writeCheckpoint(f *frozenState) (written bool, err error) {
 			return true, err
 		}
 	}
-	// Tables are in the checkpoint; nobody reads their changes from the log any more.
-	for _, oid := range e.tableOIDs() {
+	// They are in the checkpoint; nobody reads their changes from the log any more.
+	for _, oid := range e.loggedOIDs() {
 		if err := e.store.TrimStream(oid, cp.Epoch+1); err != nil {
 			return true, err
 		}
@@ -214,12 +227,15 @@ func (e *Engine) writeCheckpoint(f *frozenState) (written bool, err error) {
 	return true, nil
 }
 
-// tableOIDs lists the tables of the published catalog.
-func (e *Engine) tableOIDs() []catalog.OID {
+// loggedOIDs lists what is in the log until it is in a checkpoint: the tables of the published catalog, and the dead letters of streams.
+func (e *Engine) loggedOIDs() []catalog.OID {
 	var out []catalog.OID
 	for _, r := range e.current().cat.Relations() {
-		if r.Kind == catalog.Table {
+		switch {
+		case r.Kind == catalog.Table:
 			out = append(out, r.OID)
+		case r.Kind == catalog.Stream && r.Options[stepOption] != "":
+			out = append(out, r.OID|deadOID)
 		}
 	}
 	return out
@@ -267,6 +283,9 @@ func (e *Engine) finalCheckpoint() error {
 		}
 	} else if !e.dirty {
 		return nil
+	}
+	if e.newsWaits {
+		e.runUnits(nil)
 	}
 	f, err := e.freeze()
 	if err != nil {

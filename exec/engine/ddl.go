@@ -132,6 +132,10 @@ func checkStreamOptions(rel *catalog.Relation) error {
 		switch name {
 		case "retention":
 			return sqlerr.Unsupported("option \"retention\" is not supported yet").WithHint("All of a stream's history is kept.")
+		case stepOption:
+			if _, err := watermarkStep(rel); err != nil {
+				return err
+			}
 		case "connector":
 			return sqlerr.Unsupported("connector \"%s\" is not supported yet", rel.Options[name])
 		default:
@@ -158,7 +162,7 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 	}
 	rel := &catalog.Relation{OID: s.e.newOID(), Schema: schema, Name: x.Name.Name, Kind: catalog.View, SQL: x.Query.Text,
 		Options: map[string]string{}, Settings: map[string]string{}}
-	for _, name := range []string{"timezone", "datestyle", "intervalstyle", "search_path"} {
+	for _, name := range []string{"timezone", "datestyle", "intervalstyle", "search_path", lateAgeSetting, lateBytesSetting} {
 		rel.Settings[name], _ = s.set.get(name)
 	}
 	if x.Materialized {

@@ -68,7 +68,7 @@ type Engine struct {
 	dirty          bool // epochs since the last checkpoint
 	lastCheckpoint time.Time
 	checkpoints    *checkpointer
-	stopViews      bool // during a recovery after others that did not end
+	stopViews      bool  // during a recovery after others that did not end
 	startedAt      int64 // microseconds since 1970
 
 	checkpointEpoch atomic.Uint64 // of the last complete checkpoint

@@ -38,7 +38,7 @@ func (e *Engine) anyDue(ts int64) bool {
 		return false
 	}
 	due, ok := e.nextDue()
-	return ok && due <= ts
+	return ok && due <= ts || e.newsWaits
 }
 
 // nextDue is the processing time at which a stream or view wants an epoch because time has passed.
@@ -61,6 +61,9 @@ func (e *Engine) nextDue() (due int64, any bool) {
 // published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
 func (e *Engine) runEpoch(b *epochBuild) error {
 	before := e.streamsNow()
+	if err := e.holdAhead(b); err != nil {
+		return e.fail(err)
+	}
 	marks, err := e.advanceMarks(b)
 	if err != nil {
 		return e.fail(err)
@@ -84,7 +87,11 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		t.walCommit = time.Since(logged)
 	}
 	e.realize(b)
+	if err := e.deliverHeld(b); err != nil {
+		return e.fail(err)
+	}
 	e.runViews(b, marks)
+	e.forgetNews()
 	t.ran = time.Now()
 	if err := wait(); err != nil {
 		return e.fail(err)
@@ -138,6 +145,11 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 			rec.Changes = append(rec.Changes, state.RelChange{OID: oid, Batch: p.b, Spooled: p.sp})
 		}
 	}
+	for _, s := range b.e.streamOrder() {
+		if letters := b.held[s.rel.OID]; letters != nil {
+			rec.Changes = append(rec.Changes, state.RelChange{OID: s.rel.OID | deadOID, Batch: letters})
+		}
+	}
 	if rec.Meta, err = encodeOffsets(offsets); err != nil {
 		return nil, err
 	}
@@ -187,8 +199,10 @@ func (e *Engine) realize(b *epochBuild) {
 
 // runViews runs the epoch through all views in dependency order.
 func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
-	in := e.epochInput(b, marks)
+	var reader *view // whose turn it is
+	in := e.epochInput(b, marks, &reader)
 	for _, v := range e.views {
+		reader = v
 		m := still(v.wm, v.idle)
 		v.changes = v.changes[:0]
 		if st, _ := v.getStatus(); st != viewRunning {
@@ -207,16 +221,20 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 				e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
 			}
 		}
+		v.keepNews(e)
 		v.pos = in.n
 		m.after, m.idleAfter = v.wm, v.idle
 		marks[v.rel.OID] = m
 	}
 }
 
-// epochInput shows the epoch to views.
-func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark) *epochInput {
+// epochInput shows the epoch to views, one after the other: reader is the one that looks.
+func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **view) *epochInput {
 	return &epochInput{n: b.n, ts: b.ts,
 		changes: func(oid catalog.OID) []part {
+			if isLetters(oid) {
+				return e.letterChanges(oid, *reader)
+			}
 			if c := b.changes[oid]; c != nil {
 				return c.parts
 			}
@@ -259,6 +277,9 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	for oid, s := range e.streams {
 		p.rels[oid] = &streamSnapshot{e: e, rel: s.rel, epoch: b.n}
 		p.streams[oid] = s.stat(old.streams[oid])
+		if s.held != nil {
+			p.rels[oid|deadOID] = s.held.publish(b.n)
+		}
 	}
 	for oid, t := range e.tables {
 		if b.changes[oid] != nil || p.rels[oid] == nil {

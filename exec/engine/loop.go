@@ -86,6 +86,9 @@ func (e *Engine) untilDue() time.Duration {
 	if e.dirty && !e.checkpoints.running { // the end of one that runs wakes the loop
 		wait = max(0, time.Until(e.lastCheckpoint.Add(e.opts.CheckpointInterval)))
 	}
+	if e.newsWaits {
+		return 0
+	}
 	if due, ok := e.nextDue(); ok {
 		// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
 		p := e.current()
@@ -146,6 +149,7 @@ type epochBuild struct {
 	order   []catalog.OID // of first change, so that the record does not depend on map order
 	events  []event
 	advance map[catalog.OID]int64            // ADVANCE WATERMARK, by stream
+	held    map[catalog.OID]*batch.Batch     // dead letters of streams
 	replay  bool                             // the epoch comes from the log
 	marks   map[catalog.OID]state.StreamMark // of a replay: watermarks as recorded
 	// Of the unit that runs: what it staged, and how to undo what it did besides.

@@ -107,8 +107,10 @@ var settingList = []setting{
 	text("TimeZone", "UTC").reported(),
 	enum("transaction_isolation", "read committed", isolationLevels...),
 	flag("transaction_read_only", "off"),
+	text(lateAgeSetting, defaultLateAge).checkedBy(checkDuration),
+	text(lateBytesSetting, defaultLateBytes).checkedBy(checkBytes),
 	text("spark.sql.streaming.multipleWatermarkPolicy", "min").checkedBy(oneOf("min", "max")),
-	text("spark.sql.streaming.stateStore.partitions", ""),
+	text("spark.sql.streaming.stateStore.partitions", "").checkedBy(checkPartitions).noted("the state of a view is one partition in this version of Tidemark; this setting has no effect yet"),
 	text("spark.sql.streaming.stateStore.providerClass", "").noted(sparkStateNotice),
 	text("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "").noted("checkpoints are always incremental in Tidemark; this setting has no effect"),
 	text("spark.sql.shuffle.partitions", "").noted("Tidemark partitions the state of a view by its own option state_partitions; this setting has no effect"),
@@ -229,6 +231,14 @@ func parseDuration(v string) (time.Duration, error) {
 }
 
 // checkDuration writes a time as SHOW does: in the largest unit that divides it.
+// checkPartitions takes a number of partitions.
+func checkPartitions(v string) (string, error) {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 1<<16 {
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid value: \"%s\"", v)
+	}
+	return v, nil
+}
+
 func checkDuration(v string) (string, error) {
 	d, err := parseDuration(v)
 	if err != nil {

@@ -42,10 +42,15 @@ type viewSink struct {
 	deadB     *batch.Batch
 	lateTotal int64
 	deadTotal int64
-	env       *types.Env
+	book      letterBook
+	// What the last epoch added to the hidden relations.
+	flushedLate, flushedDead []*batch.Batch
+	env                      *types.Env
 }
 
-func (s *viewSink) reset(epoch uint64) { s.epoch = epoch }
+func (s *viewSink) reset(epoch uint64) {
+	s.epoch, s.flushedLate, s.flushedDead = epoch, nil, nil
+}
 
 // Late implements dataflow.Sink.
 func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int64, windowStart, windowEnd int64) {
@@ -102,7 +107,8 @@ func (s *viewSink) flush() error {
 		if err := s.v.late.add(s.lateB); err != nil {
 			return err
 		}
-		s.lateB = nil
+		s.book.LateBytes += int64(s.lateB.MemBytes())
+		s.flushedLate, s.lateB = append(s.flushedLate, s.lateB), nil
 	}
 	if s.deadB != nil {
 		if err := s.v.withdraw(s.deadB); err != nil {
@@ -116,6 +122,17 @@ func (s *viewSink) flush() error {
 // withdraw applies letters to the kept ones: a negative one takes away a letter of the same cause, whatever its epoch.
 func (v *view) withdraw(letters *batch.Batch) error {
 	out := batch.New(letters.Types(), letters.N)
+	add := func() error {
+		for i := 0; i < out.N; i++ {
+			n := letterBytes(out, i)
+			if out.Weight(i) < 0 {
+				n = -n
+			}
+			v.sink.book.DeadBytes += n
+		}
+		v.sink.flushedDead = append(v.sink.flushedDead, out)
+		return v.dead.add(out)
+	}
 	for i := 0; i < letters.N; i++ {
 		w := letters.Weight(i)
 		if w > 0 {
@@ -123,7 +140,7 @@ func (v *view) withdraw(letters *batch.Batch) error {
 			continue
 		}
 		if out.N > 0 { // letters of this epoch must be seen first
-			if err := v.dead.add(out); err != nil {
+			if err := add(); err != nil {
 				return err
 			}
 			out = batch.New(letters.Types(), 1)
@@ -147,7 +164,7 @@ func (v *view) withdraw(letters *batch.Batch) error {
 	if out.N == 0 {
 		return nil
 	}
-	return v.dead.add(out)
+	return add()
 }
 
 func portOf(ep *dataflow.Epoch) dataflow.PortInfo {

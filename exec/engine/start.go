@@ -46,6 +46,7 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, e
 		}
 		v.out = out
 	}
+	v.cap = letterCapOf(rel)
 	v.late = e.newChunks(rel.OID|lateOID, columnTypes(lateColumns))
 	v.dead = e.newRowContents(rel.OID|deadOID, columnTypes(deadColumns), []int{0, 1, 2})
 	return v, nil
@@ -73,6 +74,7 @@ func (e *Engine) keepChanges() {
 	for _, v := range e.views {
 		v.keep = read[v.rel.OID]
 	}
+	e.orderViews()
 }
 
 // replaced follows a change of a relation's description.
@@ -92,8 +94,14 @@ func (e *Engine) replaced(rel *catalog.Relation) {
 func (e *Engine) drop(oid catalog.OID) {
 	switch {
 	case e.streams[oid] != nil:
+		s := e.streams[oid]
 		delete(e.streams, oid)
-		e.gone = append(e.gone, dropped{log: oid})
+		g := dropped{log: oid}
+		if s.held != nil {
+			s.held.drop()
+			g.contents = []contents{s.held}
+		}
+		e.gone = append(e.gone, g)
 	case e.tables[oid] != nil:
 		t := e.tables[oid]
 		e.gone = append(e.gone, dropped{log: oid, table: t})

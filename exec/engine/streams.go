@@ -17,6 +17,11 @@ type stream struct {
 	rows     int64 // rows since the stream's beginning
 	lateness lateness
 	epoch    eventStats // of the running epoch
+	// maxStep is max_watermark_step, microseconds, 0 for none; held are the dead letters of rows that were too far ahead, nil without it,
+	// heldNow those of the running epoch.
+	maxStep int64
+	held    contents
+	heldNow *batch.Batch
 	// idle: no row came for the stream's idle timeout. It is recorded in epochs.
 	idle bool
 	// What idleness is told from is processing time, microseconds since 1970, and is not kept over a restart: while the database
@@ -143,6 +148,9 @@ func (s *stream) wake(now int64) {
 func (e *Engine) startStream(rel *catalog.Relation) {
 	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
 	s.wake(e.now())
+	if s.maxStep, _ = watermarkStep(rel); s.maxStep > 0 { // CREATE STREAM has checked it
+		s.held = e.newChunks(rel.OID|deadOID, columnTypes(deadColumns))
+	}
 	e.streams[rel.OID] = s
 }
 

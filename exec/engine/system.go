@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -22,8 +21,8 @@ var tidemarkRelations = []struct {
 }{
 	{"state_operators", stateOperatorColumns, stateOperatorRows},
 	{"query_progress", queryProgressColumns, queryProgressRows},
-	{"late_rows", append([]catalog.Column{col("view_name", types.Text)}, lateColumns...), lateRows},
-	{"dead_letters", []catalog.Column{col("relation", types.Text), col("epoch", types.Int8), col("sqlstate", types.Text), col("message", types.Text), col("row", types.JSONB)}, deadLetterRows},
+	{"late_rows", lateRowColumns, lateRows},
+	{"dead_letters", deadLetterColumns, deadLetterRows},
 	{"watermarks", watermarkColumns, watermarkRows},
 	{"streams", []catalog.Column{col("schema_name", types.Text), col("stream_name", types.Text), col("watermark_column", types.Text), col("delay", types.Interval), col("created_epoch", types.Int8)}, streamRows},
 	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text), col("held_back_by", types.Text), col("late_rows_total", types.Int8), col("dead_letters_total", types.Int8)}, viewRows},
@@ -58,7 +57,7 @@ func (e *Engine) baseCatalog() *catalog.Catalog {
 	}
 	for i, r := range tidemarkRelations {
 		add(&systemRelation{&catalog.Relation{OID: firstSystemOID + catalog.OID(i), Schema: "tidemark", Name: r.name,
-			Kind: catalog.System, Columns: r.cols}, r.rows})
+			Kind: catalog.System, Columns: r.cols, AppendOnly: r.name == "late_rows"}, r.rows})
 	}
 	return c
 }
@@ -123,41 +122,6 @@ func (e *Engine) liveViews(p *published) []*view {
 		}
 	}
 	return out
-}
-
-func lateRows(c *systemContext) (*batch.Batch, error) {
-	return c.hidden(func(s *viewSnapshot) contentSnapshot { return s.late }, append([]catalog.Column{col("view_name", types.Text)}, lateColumns...),
-		[]int{0, 1, 2, 3, 4, 5, 6, 7})
-}
-
-func deadLetterRows(c *systemContext) (*batch.Batch, error) {
-	cols := []catalog.Column{col("relation", types.Text), deadColumns[3], deadColumns[0], deadColumns[1], deadColumns[2]}
-	return c.hidden(func(s *viewSnapshot) contentSnapshot { return s.dead }, cols, []int{3, 0, 1, 2})
-}
-
-// hidden gathers a hidden relation of every view: the view's name, then the named columns of it.
-func (c *systemContext) hidden(of func(*viewSnapshot) contentSnapshot, cols []catalog.Column, from []int) (*batch.Batch, error) {
-	out := batch.New(columnTypes(cols), 0)
-	for _, r := range c.Catalog.Relations() {
-		s, ok := c.snap.rels[r.OID].(*viewSnapshot)
-		if !ok {
-			continue
-		}
-		err := of(s).scan(context.Background(), func(b *batch.Batch) error {
-			for i := 0; i < b.N; i++ {
-				out.Cols[0].AppendString(r.Name)
-				for k, f := range from {
-					out.Cols[k+1].AppendFrom(b.Cols[f], i)
-				}
-				out.EndRow(b.Weight(i))
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 func streamRows(c *systemContext) (*batch.Batch, error) {

@@ -52,6 +52,8 @@ type view struct {
 	idle bool // everything beneath that gives it a watermark is idle
 	// changes is what the view's contents changed by in the epoch that runs, for the views above it.
 	changes []part
+	news    news // for the views that read late rows and dead letters
+	cap     letterCap
 	keep    bool // somebody above reads changes
 	// Of the current epoch: the rows that it got, by source too, and gave, and how long it took to fix its watermarks.
 	pushed, emitted int64
