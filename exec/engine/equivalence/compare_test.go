@@ -3,6 +3,7 @@ package equivalence
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,19 +24,18 @@ func diff(a, b *rowset, aName, bName string, tolerance float64) string {
 	var out []string
 	for _, k := range sortedKeys(left, right) {
 		x, y := left[k], right[k]
+		if tolerance == 0 { // all of the rows of a key are the same
+			n := min(len(x), len(y))
+			x, y = x[n:], y[n:]
+		}
 		for _, r := range x {
-			at := -1
-			for i, q := range y {
-				if floatsNear(a.cols, r, q, tolerance) {
-					at = i
-					break
-				}
-			}
+			at := slices.IndexFunc(y, func(q []string) bool { return floatsNear(a.cols, r, q, tolerance) })
 			if at < 0 {
 				out = append(out, "only in "+aName+": "+rowText(r))
 				continue
 			}
-			y = append(y[:at:at], y[at+1:]...)
+			y[at] = y[len(y)-1]
+			y = y[:len(y)-1]
 		}
 		for _, r := range y {
 			out = append(out, "only in "+bName+": "+rowText(r))
@@ -99,9 +99,6 @@ func plainNumeric(s string) string {
 }
 
 func floatsNear(cols []colType, a, b []string, tolerance float64) bool {
-	if tolerance == 0 {
-		return true // they are in the key
-	}
 	for c := range cols {
 		if (cols[c].oid == oidFloat8 || cols[c].oid == oidFloat4) && a[c] != b[c] {
 			x, err1 := strconv.ParseFloat(a[c], 64)

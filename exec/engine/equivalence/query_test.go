@@ -320,8 +320,9 @@ func (g *generator) timeWindows() (string, []column) {
 	return dual(
 		fmt.Sprintf("SELECT window.start AS c1, window.end AS c2, %s FROM %s %s WHERE %s GROUP BY window(%s, '%d minutes', '%d minutes'), %s",
 			aggs, r.name, a, cond, t, size, slide, key.text),
-		fmt.Sprintf(`SELECT ww AS c1, ww + INTERVAL '%d minutes' AS c2, %s FROM %s %s, generate_series(date_bin('%d minutes', %s, '1970-01-01') - INTERVAL '%d minutes', date_bin('%d minutes', %s, '1970-01-01'), '%d minutes') ww WHERE %s GROUP BY ww, %s`,
-			size, aggs, r.name, a, slide, t, size-slide, slide, t, slide, cond, key.text)), named(kinds)
+		fmt.Sprintf(`SELECT ww AS c1, ww + INTERVAL '%d minutes' AS c2, %s FROM %s %s, generate_series(date_bin('%d minutes', %s, '1970-01-01') - INTERVAL '%d minutes', date_bin('%d minutes', %s, '1970-01-01'), '%d minutes') ww
+ WHERE %s AND %s < ww + INTERVAL '%d minutes' GROUP BY ww, %s`,
+			size, aggs, r.name, a, slide, t, (size-1)/slide*slide, slide, t, slide, cond, t, size, key.text)), named(kinds)
 }
 
 // failing draws a view some of whose rows fail: they are dead letters, and the others are as if they were not there.
