@@ -216,7 +216,7 @@ func (f *frame) wholeRow(schema, table string, pos ast.Pos) plan.Expr {
 		row := &plan.RowCtor{}
 		for _, v := range s.cols {
 			if !v.hidden {
-				row.Args = append(row.Args, v.expr)
+				row.Args, row.Names = append(row.Args, v.expr), append(row.Names, v.name)
 			}
 		}
 		return f.from(g, row, pos)

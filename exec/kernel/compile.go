@@ -59,7 +59,7 @@ func compile(e plan.Expr, in []types.Type) (node, error) {
 	case *plan.WindowField:
 		return &windowFieldNode{x: kids[0], end: x.End, out: batch.NewVector(x.Type(), 0)}, nil
 	case *plan.RowCtor:
-		return newCall(rowCtorImpl, kids, typesOf(x.Args), x.Type(), false, false), nil
+		return newCall(rowCtorImpl(x.Names), kids, typesOf(x.Args), x.Type(), false, false), nil
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "expression %T cannot be compiled", e)
 }

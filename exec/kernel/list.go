@@ -209,7 +209,9 @@ var subscriptImpl = impl{row: func(f *frame, a []types.Datum) (types.Datum, erro
 	return f.array(0, a[0]).At(int(a[1].I)), nil
 }}
 
-// rowCtorImpl is ROW(...): each field with its type, as types.AppendRecord lays them out.
-var rowCtorImpl = impl{text: func(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
-	return types.AppendRecord(dst, f.argTypes, a), nil
-}}
+// rowCtorImpl is ROW(...), or with names a table's row: each field with its type, as types.AppendRecord lays them out.
+func rowCtorImpl(names []string) impl {
+	return impl{text: func(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
+		return types.AppendRecordNames(types.AppendRecord(dst, f.argTypes, a), names), nil
+	}}
+}

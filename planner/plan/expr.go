@@ -105,8 +105,12 @@ type (
 		X   Expr
 		End bool
 	}
-	// RowCtor is ROW(...), of type Record; its value encodes each field with its type.
-	RowCtor struct{ Args []Expr }
+	// RowCtor is ROW(...), of type Record; its value encodes each field with its type. Names are those of the fields of a
+	// table's row, nil for ROW(...).
+	RowCtor struct {
+		Args  []Expr
+		Names []string
+	}
 	// Now is the epoch's (or statement's) timestamp: now(), current_timestamp. In views only as DESIGN section 4 allows.
 	Now struct{ Typ types.Type }
 )
@@ -226,7 +230,7 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	case *WindowField:
 		e = &WindowField{Rewrite(x.X, f), x.End}
 	case *RowCtor:
-		e = &RowCtor{all(x.Args)}
+		e = &RowCtor{all(x.Args), x.Names}
 	}
 	return f(e)
 }

@@ -60,7 +60,7 @@ func MapChildren(e Expr, f func(Expr) Expr) Expr {
 	case *WindowField:
 		n = &WindowField{one(x.X), x.End}
 	case *RowCtor:
-		n = &RowCtor{all(x.Args)}
+		n = &RowCtor{all(x.Args), x.Names}
 	}
 	if !changed {
 		return e

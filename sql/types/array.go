@@ -160,7 +160,8 @@ func appendArrayHeader(dst []byte, dims []Dim) []byte {
 }
 
 // RecordValue is a reader of a stored anonymous composite, whose form is a uvarint
-// count and, for each field, its kind, element kind and row value.
+// count and, for each field, its kind, element kind and row value; of the row of a table, the names of
+// all fields follow, each behind its length as a uvarint.
 type RecordValue struct {
 	N    int // fields left
 	rest []byte
@@ -200,4 +201,35 @@ func AppendRecord(dst []byte, ts []Type, ds []Datum) []byte {
 		dst = AppendValue(dst, t, ds[i])
 	}
 	return dst
+}
+
+// AppendRecordNames appends the names of all fields to the stored form of a record.
+func AppendRecordNames(dst []byte, names []string) []byte {
+	for _, n := range names {
+		dst = binary.AppendUvarint(dst, uint64(len(n)))
+		dst = append(dst, n...)
+	}
+	return dst
+}
+
+// RecordNames gives the names of a stored record's fields, nil if it has none.
+func RecordNames(b []byte) []string {
+	r := DecodeRecord(b)
+	n := r.N
+	for r.N > 0 {
+		r.Next()
+	}
+	if n == 0 || len(r.rest) == 0 {
+		return nil
+	}
+	names := make([]string, 0, n)
+	for range n {
+		size, k := binary.Uvarint(r.rest)
+		if k <= 0 || size > uint64(len(r.rest)-k) {
+			return nil
+		}
+		names = append(names, string(r.rest[k:k+int(size)]))
+		r.rest = r.rest[k+int(size):]
+	}
+	return names
 }

@@ -50,22 +50,31 @@ func AppendJSONValueEnv(dst []byte, t Type, d Datum, env *Env) []byte {
 		dst = AppendJSONValueEnv(append(dst, `,"end":`...), t.ElemType(), Datum{I: d.J}, env)
 		return append(dst, '}')
 	case Record:
-		r := DecodeRecord(d.B)
-		dst = append(dst, '{')
-		for i := 1; r.N > 0; i++ {
-			if i > 1 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(append(dst, `"f`...), int64(i), 10)
-			ft, fd := r.Next()
-			dst = AppendJSONValueEnv(append(dst, `":`...), ft, fd, env)
-		}
-		return append(dst, '}')
+		return appendJSONRecord(dst, d.B, env)
 	case Text, Varchar, Bpchar, Name, Unknown:
 		return AppendJSONString(dst, d.B)
 	}
 	var buf [64]byte
 	return AppendJSONString(dst, Append(buf[:0], t, d, env))
+}
+
+// appendJSONRecord appends a record as an object; fields without names are f1, f2, ...
+func appendJSONRecord(dst, b []byte, env *Env) []byte {
+	r, names := DecodeRecord(b), RecordNames(b)
+	dst = append(dst, '{')
+	for i := 0; r.N > 0; i++ {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if i < len(names) {
+			dst = AppendJSONString(dst, []byte(names[i]))
+		} else {
+			dst = append(strconv.AppendInt(append(dst, `"f`...), int64(i+1), 10), '"')
+		}
+		ft, fd := r.Next()
+		dst = AppendJSONValueEnv(append(dst, ':'), ft, fd, env)
+	}
+	return append(dst, '}')
 }
 
 func appendJSONArray(dst []byte, a *ArrayValue, depth int, env *Env) []byte {
