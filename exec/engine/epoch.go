@@ -118,7 +118,7 @@ func (e *Engine) streamsNow() map[catalog.OID]stream {
 // undoEpoch takes back what an epoch that could not be recorded did to streams and tables.
 func (e *Engine) undoEpoch(b *epochBuild, streams map[catalog.OID]stream) {
 	for oid, s := range streams {
-		*e.streams[oid] = s
+		e.streams[oid].undo(s, b.changes[oid])
 	}
 	for _, t := range e.tables {
 		t.each(func(c *rowContents) { c.r.Discard() })

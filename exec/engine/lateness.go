@@ -40,17 +40,17 @@ func middle(bucket int) int64 {
 	return int64(bucket%subBuckets+subBuckets)<<e + int64(1)<<e/2
 }
 
-// add counts a row that was behind.
-func (l *lateness) add(us int64) {
+// add counts a row that was behind, or with by = -1 takes it back (but for max).
+func (l *lateness) add(us, by int64) {
 	if us < 0 { // further than can be told
 		us = math.MaxInt64
 	}
 	if l.buckets == nil {
 		l.buckets = make([]int64, maxBuckets)
 	}
-	l.n++
+	l.n += by
 	l.max = max(l.max, us)
-	l.buckets[bucketOf(us)]++
+	l.buckets[bucketOf(us)] += by
 }
 
 // quantile gives the distance that the fraction q of the rows was not further behind than; false without rows.
@@ -118,7 +118,9 @@ func (s *eventStats) mean() int64 {
 
 // observe takes an epoch's event times in, in order of arrival: one pass gives the greatest time so far, the lateness and the
 // epoch's figures.
-func (s *stream) observe(v *batch.Vector) {
+func (s *stream) observe(v *batch.Vector) { s.observeBy(v, 1) }
+
+func (s *stream) observeBy(v *batch.Vector, by int64) {
 	high, st := s.maxEvent, &s.epoch
 	ahead := int64(0)
 	for i, x := range v.I64[:v.N] {
@@ -133,7 +135,7 @@ func (s *stream) observe(v *batch.Vector) {
 			high = t
 			ahead++
 		} else {
-			s.lateness.add(high - t)
+			s.lateness.add(high-t, by)
 		}
 		ms := floorMilli(t) / 1000
 		if st.n == 0 {
@@ -143,8 +145,8 @@ func (s *stream) observe(v *batch.Vector) {
 		st.min, st.max = min(st.min, t), max(st.max, t)
 		st.sum += ms - st.base
 	}
-	s.lateness.n += ahead
-	s.lateness.zero += ahead
+	s.lateness.n += by * ahead
+	s.lateness.zero += by * ahead
 	if high != s.maxEvent && high != dataflow.NoTime {
 		s.maxEvent, s.moved = high, true
 	}

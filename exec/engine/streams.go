@@ -87,6 +87,21 @@ func (s *stream) take(c *relChange) (rows int64, err error) {
 	return rows, err
 }
 
+// undo takes the stream back to what it was before an epoch that took c in. The buckets of lateness are one array, which is put right row by row.
+func (s *stream) undo(old stream, c *relChange) {
+	again := old
+	again.lateness.buckets = s.lateness.buckets
+	if wm := s.rel.Watermark; wm != nil && c != nil {
+		_ = eachBatch(c.parts, func(b *batch.Batch) error { // what can't be read again is a figure for choosing a delay, no more
+			again.observeBy(b.Cols[wm.Column], -1)
+			return nil
+		})
+	}
+	buckets := s.lateness.buckets
+	*s = old
+	s.lateness.buckets = buckets
+}
+
 // advance fixes the stream's mark after an epoch of timestamp ts. to is ADVANCE WATERMARK's, if explicit.
 func (s *stream) advance(m *mark, ts int64, rows bool, to int64, explicit bool) {
 	wm := s.rel.Watermark

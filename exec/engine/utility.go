@@ -338,15 +338,26 @@ func (s *sess) advanceWatermark(ctx context.Context, x *ast.AdvanceWatermark) (s
 	if d.Null || !ok {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "the watermark must be a finite timestamp")
 	}
+	behind := false
 	err = s.e.submit(ctx, 0, func(b *epochBuild) error {
 		if b.cat.ByOID(rel.OID) == nil {
 			return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" does not exist", rel.Name)
 		}
-		b.advance[rel.OID] = max(us, b.advance[rel.OID])
+		if st := b.e.streams[rel.OID]; st != nil && int64(st.wm) >= floorMilli(us) {
+			behind = true
+			return nil
+		}
+		to, ok := b.advance[rel.OID]
+		if !ok || us > to {
+			b.advance[rel.OID] = us
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if behind {
+		s.notice(sqlerr.Notice("the watermark of stream \"%s\" is there or further already; it does not go back", rel.Name))
 	}
 	return done("ADVANCE WATERMARK"), nil
 }
