@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -170,7 +171,14 @@ func oneOf(words ...string) func(string) (string, error) {
 }
 
 func utf8Only(v string) (string, error) {
-	switch strings.ToUpper(strings.ReplaceAll(v, "-", "")) {
+	// As in PostgreSQL, only letters and digits of an encoding's name count; some drivers send it in quotes.
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToUpper(r)
+		}
+		return -1
+	}, v)
+	switch clean {
 	case "UTF8", "UNICODE":
 		return "UTF8", nil
 	}
