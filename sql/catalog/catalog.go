@@ -92,6 +92,7 @@ type Relation struct {
 	SQL        string            // text of the defining query as written
 	Settings   map[string]string // TimeZone, DateStyle, search_path at CREATE
 	DependsOn  []OID             // relations read by the query
+	Processors []OID             `json:",omitempty"` // processors that it calls
 	OutputMode OutputMode
 	AppendOnly bool // of MatView and System: rows are never deleted (streams are always so)
 	// WatermarkCols are the columns of a MatView that carry its watermark (DESIGN section 4).
@@ -141,6 +142,8 @@ type Catalog struct {
 	schemas   map[string]*Schema
 	relations map[string]map[string]*Relation // schema, name
 	byOID     map[OID]*Relation
+
+	processors map[OID]*Processor
 }
 
 // New makes a catalog with the schemas that always exist.
@@ -224,6 +227,10 @@ func (c *Catalog) clone() *Catalog {
 	}
 	for k, v := range c.byOID {
 		n.byOID[k] = v
+	}
+	n.processors = make(map[OID]*Processor, len(c.processors)+1)
+	for k, v := range c.processors {
+		n.processors[k] = v
 	}
 	return n
 }
