@@ -5,7 +5,8 @@ import "math"
 // Trigonometry in degrees. As in PostgreSQL, results are scaled by what the library gives for 30, 45 and 60 degrees, so that the well-known
 // values come out exact.
 
-const perDegree = math.Pi / 180
+// perDegree is a variable: the products of constants would be rounded otherwise than those of arguments.
+var perDegree = math.Pi / 180
 
 var (
 	sin30       = math.Sin(30 * perDegree)
