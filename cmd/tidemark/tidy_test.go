@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/fn"
 )
 
 // The tests of this file read the source tree and keep its rules: which package may import which, what must have a comment, how long
@@ -349,4 +351,33 @@ func TestForbiddenWords(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFunctionsDocumented compares the functions that docs/sql.md lists with those that there are.
+func TestFunctionsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/sql.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "| family | functions |\n|---|---|\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	listed := map[string]bool{}
+	for i, word := range strings.Split(list, "`") {
+		if i%2 == 1 {
+			listed[word] = true
+		}
+	}
+	for _, f := range fn.All() {
+		if f.Class == fn.Operator || f.Class == fn.Cast {
+			continue
+		}
+		if !listed[f.Name] {
+			t.Errorf("docs/sql.md does not list %s", f.Name)
+		}
+	}
+	for name := range listed {
+		if len(fn.Lookup(name)) == 0 {
+			t.Errorf("docs/sql.md lists %s, which there is not", name)
+		}
+	}
 }
