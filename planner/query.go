@@ -403,11 +403,16 @@ func (b *binder) limit(q *ast.Query, r *bound, parent *frame, ctes *cteScope) {
 	if q.Limit == nil && q.Offset == nil {
 		return
 	}
+	byQuery := countsByQuery(q)
 	x := &exprBinder{b: b, f: &frame{scope: &scope{}, parent: parent}, ctes: ctes}
-	limit, limitExpr := x.rowCount(q.Limit, "LIMIT", sqlerr.InvalidRowCountInLimit, -1)
-	offset, offsetExpr := x.rowCount(q.Offset, "OFFSET", sqlerr.InvalidRowCountInOffset, 0)
-	if limit < 0 && limitExpr == nil && offset == 0 && offsetExpr == nil {
-		return
+	var limit, offset int64
+	var limitExpr, offsetExpr plan.Expr
+	if !byQuery {
+		limit, limitExpr = x.rowCount(q.Limit, "LIMIT", sqlerr.InvalidRowCountInLimit, -1)
+		offset, offsetExpr = x.rowCount(q.Offset, "OFFSET", sqlerr.InvalidRowCountInOffset, 0)
+		if limit < 0 && limitExpr == nil && offset == 0 && offsetExpr == nil {
+			return
+		}
 	}
 	node := b.settleColumns(r.node)
 	sort := r.sort
@@ -419,6 +424,10 @@ func (b *binder) limit(q *ast.Query, r *bound, parent *frame, ctes *cteScope) {
 				sort[i].X = colOf(node, c.Index)
 			}
 		}
+	}
+	if byQuery {
+		b.limitByNumber(q, r, node, sort, parent, ctes)
+		return
 	}
 	t := newTopN(node, nil, sort, limit, offset)
 	t.LimitExpr, t.OffsetExpr, t.WithTies = limitExpr, offsetExpr, q.WithTies
