@@ -73,22 +73,20 @@ func (t *Hash) evict(hot bool, want int64) int64 {
 	if per := before / int64(len(t.flags)); per > 0 {
 		drop = min(clean, int(want/per)+1)
 	}
+	upTo, drop := t.cleanUpTo(keep, drop)
 	n := newHash(t.inf, t.prefix)
 	for size := minIndex; size < len(t.idx) && size/8*5 < t.used-drop; size *= 2 {
 		n.setIndex(2 * size)
 	}
 	n.tombs, n.dirty = t.tombs, t.dirty
 	absent, lost := t.disk.absent, t.lostPrefixes()
-	// Walk in hash order, so that what is dropped is a stretch of segments and
-	// the rest stays complete.
 	for _, e := range t.idx {
 		if e == 0 {
 			continue
 		}
 		s := int32(uint32(e) - 1)
 		f := t.flags[s]
-		if drop > 0 && f&keep == 0 && f&flagOnDisk != 0 {
-			drop--
+		if int(e>>48) <= upTo && f&keep == 0 && f&flagOnDisk != 0 {
 			absent++
 			lost[e>>48] = true
 			continue
@@ -99,6 +97,27 @@ func (t *Hash) evict(hot bool, want int64) int64 {
 	n.keepComplete(lost)
 	*t = *n
 	return before - t.MemBytes()
+}
+
+// cleanUpTo gives the hash prefix up to which want clean entries can be dropped,
+// and their number. So what is dropped is a stretch of segments, and the rest
+// stays complete.
+func (t *Hash) cleanUpTo(keep uint8, want int) (prefix, n int) {
+	counts := make([]int32, 1<<(8*hashKeyBytes))
+	for _, e := range t.idx {
+		if e == 0 {
+			continue
+		}
+		if f := t.flags[int32(uint32(e)-1)]; f&keep == 0 && f&flagOnDisk != 0 {
+			counts[e>>48]++
+		}
+	}
+	for p, c := range counts {
+		if n += int(c); n >= want {
+			return p, n
+		}
+	}
+	return len(counts) - 1, n
 }
 
 // lostPrefixes says for each hash prefix whether entries under it may be only on disk.

@@ -22,10 +22,11 @@ type Hash struct {
 	w      int
 	intKey bool
 
-	idx   []uint64 // tag<<32 | slot+1; 0: empty
-	shift uint     // home of a tag is tag>>shift
-	used  int      // index entries in use: live entries and tombs
-	limit int      // used at which the index grows
+	// idx holds tag<<32 | slot+1; 0: empty. The home of a tag is given by its low bits, which say nothing of its segment: the
+	// index of a table of which some segments are only on disk is as evenly filled as any.
+	idx   []uint64
+	used  int // index entries in use: live entries and tombs
+	limit int // used at which the index grows
 
 	ints  []int64  // IntKey: key by slot
 	krefs []uint64 // else: offset<<keyLenBits | length, into arena
@@ -82,7 +83,6 @@ func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
 
 func (t *Hash) setIndex(n int) {
 	t.idx = make([]uint64, n)
-	t.shift = uint(32 - bits.TrailingZeros(uint(n)))
 	t.limit = n / 8 * 5
 }
 
@@ -94,7 +94,7 @@ func (t *Hash) grow() {
 		if e == 0 {
 			continue
 		}
-		i := uint32(e>>32) >> t.shift
+		i := uint32(e >> 32)
 		for t.idx[i&mask] != 0 {
 			i++
 		}
@@ -150,7 +150,7 @@ func (t *Hash) insert(tag uint32, slot int32) {
 	}
 	t.used++
 	mask := uint32(len(t.idx) - 1)
-	i := tag >> t.shift
+	i := tag
 	for t.idx[i&mask] != 0 {
 		i++
 	}
@@ -202,12 +202,12 @@ func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
 		return
 	}
 	slots = slots[:len(keys)]
-	idx, shift, ints, tombs := t.idx, t.shift, t.ints, t.tombs != 0
+	idx, ints, tombs := t.idx, t.ints, t.tombs != 0
 	mask := uint32(len(idx) - 1)
 next:
 	for k, key := range keys {
 		tag := tagInt(key)
-		for i := tag >> shift; ; i++ {
+		for i := tag; ; i++ {
 			e := idx[i&mask]
 			if uint32(e>>32) == tag && e != 0 {
 				if s := uint32(e) - 1; ints[s] == key && (!tombs || t.flags[s]&flagTomb == 0) {
@@ -219,7 +219,7 @@ next:
 			}
 			// New, a tomb, or a shared tag.
 			slots[k] = t.findOrAddInt(key)
-			idx, shift, ints, tombs = t.idx, t.shift, t.ints, t.tombs != 0
+			idx, ints, tombs = t.idx, t.ints, t.tombs != 0
 			mask = uint32(len(idx) - 1)
 			continue next
 		}
@@ -243,7 +243,7 @@ func (t *Hash) findOrAddInt(key int64) int32 {
 // lookupInt finds an entry in memory, tombs included.
 func (t *Hash) lookupInt(key int64, tag uint32) int32 {
 	mask := uint32(len(t.idx) - 1)
-	for i := tag >> t.shift; ; i++ {
+	for i := tag; ; i++ {
 		e := t.idx[i&mask]
 		if e == 0 {
 			return -1
@@ -379,7 +379,7 @@ func (t *Hash) Remove(slot int32) {
 func (t *Hash) unlink(slot int32) {
 	tag := t.tagOf(slot)
 	mask := uint32(len(t.idx) - 1)
-	i := tag >> t.shift & mask
+	i := tag & mask
 	for uint32(t.idx[i]) != uint32(slot)+1 {
 		i = (i + 1) & mask
 	}
@@ -390,7 +390,7 @@ func (t *Hash) unlink(slot int32) {
 		if e == 0 {
 			break
 		}
-		home := uint32(e>>32) >> t.shift
+		home := uint32(e >> 32)
 		if (j-home)&mask >= (j-i)&mask {
 			t.idx[i] = e
 			i = j

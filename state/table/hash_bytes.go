@@ -12,13 +12,13 @@ func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots 
 	if t.disk.partial {
 		t.fetchBytes(hashes, off, data)
 	}
-	idx, shift, mask := t.idx, t.shift, uint32(len(t.idx)-1)
+	idx, mask := t.idx, uint32(len(t.idx)-1)
 	slots = slots[:len(hashes)]
 next:
 	for k, h := range hashes {
 		key := data[off[k]:off[k+1]]
 		tag := uint32(h >> 32)
-		for i := tag >> shift; ; i++ {
+		for i := tag; ; i++ {
 			e := idx[i&mask]
 			if e == 0 {
 				break
@@ -39,7 +39,7 @@ next:
 			continue next
 		}
 		slots[k] = t.addBytes(key, tag)
-		idx, shift, mask = t.idx, t.shift, uint32(len(t.idx)-1)
+		idx, mask = t.idx, uint32(len(t.idx)-1)
 	}
 }
 
@@ -89,7 +89,7 @@ func (t *Hash) packArena() {
 // lookupBytes finds an entry in memory, tombs included.
 func (t *Hash) lookupBytes(key []byte, tag uint32) int32 {
 	mask := uint32(len(t.idx) - 1)
-	for i := tag >> t.shift; ; i++ {
+	for i := tag; ; i++ {
 		e := t.idx[i&mask]
 		if e == 0 {
 			return -1

@@ -564,3 +564,30 @@ func BenchmarkOrderedGet(b *testing.B) {
 		t.Get(key)
 	}
 }
+
+// TestEvictedProbes: a table of which a part is in memory finds its keys in few steps.
+func TestEvictedProbes(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	sp := Open(b)
+	h := sp.Hash(Decl{Name: "h", Words: 1, IntKey: true})
+	for k := range int64(100_000) {
+		s := []int32{0}
+		h.FindOrAddInts([]int64{k}, nil, s)
+		h.MarkDirty(s)
+	}
+	f := sp.Freeze()
+	b.write(t, f)
+	f.Written()
+	sp.Evict(h.MemBytes() * 45 / 100)
+	sp.Evict(h.MemBytes() * 45 / 100)
+	steps, n, mask := 0, 0, uint32(len(h.idx)-1)
+	for i, e := range h.idx {
+		if e != 0 {
+			steps += int((uint32(i)-uint32(e>>32))&mask) + 1
+			n++
+		}
+	}
+	if n == 0 || n > 60_000 || steps > 4*n {
+		t.Errorf("%d keys in memory are found in %d steps", n, steps)
+	}
+}
