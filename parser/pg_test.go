@@ -5,75 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sqllogictest/pgtest"
 )
 
-// postgres starts a PostgreSQL 15 of its own on a socket in a temporary
-// directory, and connects. The test is skipped where there is none.
+// postgres starts a PostgreSQL 15 and connects. The test is skipped where there is none.
 func postgres(t *testing.T) *pgconn.PgConn {
 	t.Helper()
-	const bin = "/usr/lib/postgresql/15/bin"
-	if _, err := os.Stat(filepath.Join(bin, "postgres")); err != nil {
-		t.Skip("PostgreSQL 15 is not installed")
-	}
-	dir, err := os.MkdirTemp("", "tmpg")
+	c, err := pgconn.Connect(context.Background(), pgtest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	attr := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Skip("no user to run PostgreSQL as")
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "-N", "--no-locale", "-E", "UTF8")
-	initdb.SysProcAttr, initdb.Dir = attr, dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-h", "", "-c", "fsync=off")
-	server.SysProcAttr, server.Dir = attr, dir
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGINT)
-		_ = server.Wait()
-	})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for {
-		c, err := pgconn.Connect(ctx, fmt.Sprintf("host=%s user=postgres database=postgres", dir))
-		if err == nil {
-			t.Cleanup(func() { _ = c.Close(context.Background()) })
-			return c
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatal(err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
 }
 
 // rows runs a statement and gives its rows as text.

@@ -2,7 +2,8 @@
 
 // Package pgtest starts a PostgreSQL server for tests that compare with it:
 // a cluster of its own in a temporary directory, on a free port, without
-// syncing to disk. Where PostgreSQL is not installed the test is skipped.
+// syncing to disk. Where PostgreSQL is not installed the test is skipped; with
+// TIDEMARK_REQUIRE_CLIENTS=1 in the environment it fails.
 package pgtest
 
 import (
@@ -29,11 +30,11 @@ func Start(t testing.TB) string {
 	t.Helper()
 	bin := findBin()
 	if bin == "" {
-		t.Skip("PostgreSQL 15 is not installed")
+		Missing(t, "PostgreSQL 15 is not installed")
 	}
 	cred, err := credential()
 	if err != nil {
-		t.Skipf("PostgreSQL does not run as root: %v", err)
+		Missing(t, "PostgreSQL does not run as root: %v", err)
 	}
 	dir, err := os.MkdirTemp("", "pgtest")
 	if err != nil {
@@ -82,6 +83,16 @@ func Start(t testing.TB) string {
 		}
 	}
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
+}
+
+// Missing ends a test that needs a program which is not there: it is skipped, or fails where
+// TIDEMARK_REQUIRE_CLIENTS is set, as in CI, so that nothing is skipped unseen.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if v := os.Getenv("TIDEMARK_REQUIRE_CLIENTS"); v != "" && v != "0" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }
 
 func findBin() string {
