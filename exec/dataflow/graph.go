@@ -42,6 +42,7 @@ type node struct {
 	idleB    bool // nothing has come for its idle timeout, before and after the epoch
 	idleA    bool
 	in       Watermark // the input watermark so far, which never goes back
+	fed      bool      // a source beneath got rows in the epoch
 	emit     Emit
 	spent    opTime
 }
@@ -149,6 +150,7 @@ func (g *Graph) Push(s *Source, b *batch.Batch) error {
 	if b.N == 0 {
 		return nil
 	}
+	s.node.fed = true
 	return g.deliver(s.node, b)
 }
 
@@ -182,11 +184,18 @@ func (g *Graph) End() error {
 		if n.op == nil {
 			continue
 		}
+		for _, in := range n.inputs {
+			n.fed = n.fed || in.fed
+		}
+		n.ep.Fed = n.fed
 		was := g.watch.enter(&n.spent.end)
 		err := n.op.EndEpoch(&n.ep, n.emit)
 		g.watch.leave(was)
 		if err != nil {
 			return err
+		}
+		if h, ok := n.op.(WatermarkHolder); ok {
+			g.hold(n, h)
 		}
 	}
 	return nil

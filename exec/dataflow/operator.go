@@ -79,6 +79,8 @@ type Epoch struct {
 	Final bool
 	// Sink receives late rows and dead letters; never nil.
 	Sink Sink
+	// Fed says, from EndEpoch on, that a source beneath got rows in the epoch, whether or not they reached the operator.
+	Fed bool
 	// Operator is the stateful operator's id as Spark numbers them: 0 is nearest the root; -1 for a stateless one.
 	Operator int
 	// Port is the port of the Push that runs.

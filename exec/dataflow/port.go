@@ -14,3 +14,10 @@ func (n *node) timed() []*node {
 	}
 	return n.inputs
 }
+
+// WatermarkHolder is implemented by an operator that may not get through all that a watermark asks of it in one epoch: what it
+// gives on is held back until it has. HeldWatermark is asked before the epoch, with the input watermark before it, and again when the
+// operator's EndEpoch has returned, with the one after it; it never goes back.
+type WatermarkHolder interface {
+	HeldWatermark(in Watermark) Watermark
+}

@@ -5,7 +5,7 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 	g.info, g.out = info, out
 	g.watch.begin(info.Timed)
 	for _, n := range g.nodes {
-		n.spent = opTime{}
+		n.spent, n.fed = opTime{}, false
 		if n.src != nil {
 			g.beginSource(n)
 			continue
@@ -16,6 +16,10 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 		n.outB, n.outA = inB, inA
 		if m, ok := n.op.(WatermarkMapper); ok {
 			n.outB, n.outA = mapped(m, inB), mapped(m, inA)
+		}
+		if h, ok := n.op.(WatermarkHolder); ok {
+			n.outB = h.HeldWatermark(inB)
+			n.outA = n.outB // until EndEpoch has shown how far it came
 		}
 	}
 	g.all.outB, g.all.outA = g.combine(&g.all, g.sourceNodes())
@@ -81,6 +85,34 @@ func (g *Graph) least(ins []*node, of func(*node) (Watermark, bool)) (w Watermar
 		return high, any && !live
 	}
 	return low, false
+}
+
+// hold takes the watermark that an operator's epoch ended with on to the operators above it, whose own end is still to come.
+func (g *Graph) hold(n *node, h WatermarkHolder) {
+	n.outA = h.HeldWatermark(n.ep.After)
+	moved := map[*node]bool{n: true}
+	for _, m := range g.nodes {
+		if m.op == nil || m == n {
+			continue
+		}
+		follows := false
+		for _, in := range m.inputs {
+			follows = follows || moved[in]
+		}
+		if !follows {
+			continue
+		}
+		moved[m] = true
+		m.in = m.ep.Before
+		_, m.ep.After = g.combine(m, m.timed())
+		m.outA = m.ep.After
+		if p, ok := m.op.(WatermarkMapper); ok {
+			m.outA = mapped(p, m.ep.After)
+		}
+		if p, ok := m.op.(WatermarkHolder); ok {
+			m.outA = p.HeldWatermark(m.ep.Before)
+		}
+	}
 }
 
 // OutputWatermark gives the root's watermark before and after the current epoch, and SourceWatermark that of all sources together,

@@ -1,0 +1,99 @@
+package custom
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// fromGo turns Go values into those of a schema's fields.
+func fromGo(s *Schema, vals []any) ([]types.Datum, error) {
+	if len(vals) != len(s.Fields) {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%d values given for %d fields (%s)", len(vals), len(s.Fields), s)
+	}
+	out := make([]types.Datum, len(vals))
+	for i, x := range vals {
+		d, err := DatumOf(s.Fields[i].Type, x)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+// DatumOf turns a Go value into one of a type: nil, bool, int, int64, float64, string, []byte, time.Time, time.Duration or a
+// types.Datum, which is taken as it is. A string is also read as a value of any type, as PostgreSQL reads a literal. Errors: 42804, 22003 and
+// those of reading.
+func DatumOf(t types.Type, x any) (types.Datum, error) {
+	switch v := x.(type) {
+	case nil:
+		return types.NullDatum, nil
+	case types.Datum:
+		return v, nil
+	case int:
+		return intDatum(t, int64(v))
+	case int64:
+		return intDatum(t, v)
+	case bool:
+		if t.Kind == types.Bool {
+			return types.BoolDatum(v), nil
+		}
+	case float64:
+		switch {
+		case t.Layout() == types.LayoutF64:
+			return types.FloatDatum(v), nil
+		case t.Kind == types.Numeric:
+			return types.Parse(t, strconv.FormatFloat(v, 'g', -1, 64), types.DefaultEnv())
+		}
+	case string:
+		if t.Kind == types.Text || t.Kind == types.Unknown {
+			return types.StringDatum(v), nil
+		}
+		return types.Parse(t, v, types.DefaultEnv())
+	case []byte:
+		if t.Kind == types.Bytea || t.Kind == types.Text {
+			return types.Datum{B: v}, nil
+		}
+	case time.Time:
+		switch t.Kind {
+		case types.Timestamp, types.TimestampTZ:
+			return types.IntDatum(v.UnixMicro()), nil
+		case types.Date:
+			return types.IntDatum(floorDiv(v.Unix(), 86400)), nil
+		}
+	case time.Duration:
+		if t.Kind == types.Interval {
+			return types.IntervalDatum(0, 0, v.Microseconds()), nil
+		}
+	}
+	return types.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "a value of type %T is given for a field of type %s", x, t)
+}
+
+// intDatum makes an integer a value of a numeric type.
+func intDatum(t types.Type, v int64) (types.Datum, error) {
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	switch t.Kind {
+	case types.Int2:
+		lo, hi = math.MinInt16, math.MaxInt16
+	case types.Int4:
+		lo, hi = math.MinInt32, math.MaxInt32
+	case types.Int8:
+	case types.Float4, types.Float8:
+		return types.FloatDatum(float64(v)), nil
+	case types.Numeric:
+		return types.CoerceMod(t, types.FromInt64(v).Datum(), false)
+	default:
+		return types.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "an integer is given for a field of type %s", t)
+	}
+	if v < lo || v > hi {
+		return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "%s out of range", t)
+	}
+	return types.IntDatum(v), nil
+}
+
+// Values makes an output row from Go values (see DatumOf) for result columns of the given schema.
+func Values(s *Schema, vals ...any) ([]types.Datum, error) { return fromGo(s, vals) }

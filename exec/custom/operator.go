@@ -1,0 +1,512 @@
+package custom
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// operatorName is what tidemark.state_operators shows: Spark's.
+const operatorName = "transformWithStateExec"
+
+// Operator is a running transform_with_state.
+type Operator struct {
+	n     *plan.Custom
+	env   *kernel.Env
+	proc  StatefulProcessor
+	h     *Handle
+	st    *store
+	mode  TimeMode
+	in    input
+	init  input
+	cols  *Schema // of the result
+	out   *rowenc.Out
+	diff  rowenc.Changes // update mode
+	buf   []byte
+	stats dataflow.Stats
+	floor dataflow.Watermark // rows at or below it may not be emitted
+	begun bool               // the floor of the epoch is known
+	// maxTimers bounds the timers that fire in one epoch.
+	maxTimers int
+}
+
+// input collects the rows of a port, by key.
+type input struct {
+	keys   *rowenc.Exprs
+	schema *Schema
+	rows   *batch.Batch
+	keyB   *batch.Batch // the key of each group
+	groups []group
+	byKey  map[string]int32
+	key    []byte
+}
+
+type group struct {
+	key  []byte
+	at   []int32
+	keyN int32
+}
+
+// maxTimersPerEpoch is the bound of DESIGN section 5.
+const maxTimersPerEpoch = 100_000
+
+// New makes the operator of a plan.Custom over inputs with columns of the types in.
+func New(n *plan.Custom, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
+	o := &Operator{n: n, env: env, mode: timeModes[n.TimeMode], maxTimers: maxTimersPerEpoch}
+	if err := o.in.open(n.Keys, n.Input, in[0]); err != nil {
+		return nil, err
+	}
+	if n.Initial != nil {
+		if err := o.init.open(n.InitialKeys, n.Initial, in[1]); err != nil {
+			return nil, err
+		}
+	}
+	keys := make([]Field, len(n.Keys))
+	for i, t := range o.in.keys.Types {
+		keys[i] = Field{n.KeyNames[i], t}
+	}
+	cols := make([]Field, len(n.P.Columns))
+	for i, c := range n.P.Columns {
+		cols[i] = Field{c.Name, c.Type}
+	}
+	o.cols = NewSchema(cols)
+	o.out = rowenc.NewOut(plan.Types(n))
+	o.st = openStore(sp, opID, NewSchema(keys), n.Mode == catalog.Update)
+	proc, err := open(n.Processor, o.cols)
+	if err != nil {
+		return nil, err
+	}
+	return o, o.start(proc, newKeyCoder(NewSchema(keys)))
+}
+
+var timeModes = map[string]TimeMode{"none": TimeModeNone, "processing_time": TimeModeProcessingTime, "event_time": TimeModeEventTime}
+
+// start initialises a processor over the operator's store.
+func (o *Operator) start(proc StatefulProcessor, keys keyCoder) error {
+	h := newHandle(o.st, o.mode, keys)
+	if err := initialise(proc, h); err != nil {
+		return err
+	}
+	o.proc, o.h = proc, h
+	return nil
+}
+
+// initialise runs a processor's Init.
+func initialise(proc StatefulProcessor, h *Handle) (err error) {
+	defer recoverUser(&err)
+	err = proc.Init(h)
+	h.phase = phaseIdle
+	return err
+}
+
+// open makes the processor of a catalog's description.
+func open(p *catalog.Processor, result *Schema) (StatefulProcessor, error) {
+	switch p.Language {
+	case "starlark":
+		return NewScript(p.Name, p.Body, result, p.MaxSteps)
+	case "go":
+		if f, ok := p.Native.(func() StatefulProcessor); ok {
+			return f(), nil
+		}
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "processor \"%s\" is not registered in this program", p.Name).
+			WithHint("Register it before the database is opened.")
+	}
+	return nil, sqlerr.Unsupported("language \"%s\" is not supported for processors", p.Language)
+}
+
+func (in *input) open(keys []plan.Expr, n plan.Node, ts []types.Type) (err error) {
+	fields := make([]Field, len(ts))
+	for i, c := range n.Props().Columns[:len(ts)] {
+		fields[i] = Field{c.Name, ts[i]}
+	}
+	in.schema = NewSchema(fields)
+	if in.keys, err = rowenc.Compile(keys, ts); err != nil {
+		return err
+	}
+	in.rows, in.keyB, in.byKey = batch.New(ts, 0), batch.New(in.keys.Types, 0), map[string]int32{}
+	return nil
+}
+
+// add keeps row i of b, w times, with the key that stands in row i of vecs.
+func (in *input) add(vecs []*batch.Vector, b *batch.Batch, i int, w int64) {
+	in.key = rowenc.AppendKey(in.key[:0], vecs, i)
+	g, ok := in.byKey[string(in.key)]
+	if !ok {
+		g = int32(len(in.groups))
+		k := bytes.Clone(in.key)
+		in.byKey[string(k)] = g
+		for c, v := range in.keyB.Cols {
+			v.AppendFrom(vecs[c], i)
+		}
+		in.keyB.EndRow(1)
+		in.groups = append(in.groups, group{key: k, keyN: g})
+	}
+	for c, v := range in.rows.Cols {
+		v.AppendFrom(b.Cols[c], i)
+	}
+	n := int32(in.rows.N)
+	in.rows.EndRow(1)
+	for ; w > 0; w-- {
+		in.groups[g].at = append(in.groups[g].at, n)
+	}
+}
+
+// each calls f for every key, ascending, and empties the input.
+func (in *input) each(f func(key Row, gkey []byte, rows Rows) error) error {
+	slices.SortFunc(in.groups, func(a, b group) int { return bytes.Compare(a.key, b.key) })
+	for _, g := range in.groups {
+		if err := f(Row{b: in.keyB, i: int(g.keyN)}, g.key, Rows{schema: in.schema, b: in.rows, at: g.at}); err != nil {
+			return err
+		}
+	}
+	in.reset()
+	return nil
+}
+
+func (in *input) reset() {
+	if in.rows == nil {
+		return
+	}
+	in.groups = in.groups[:0]
+	if in.rows.N > 1<<16 {
+		in.rows, in.keyB, in.byKey = batch.New(in.rows.Types(), 0), batch.New(in.keyB.Types(), 0), map[string]int32{}
+		return
+	}
+	in.rows.Reset()
+	in.keyB.Reset()
+	clear(in.byKey)
+}
+
+// WatermarkPort implements dataflow.WatermarkPort: the initial state holds nothing back.
+func (o *Operator) WatermarkPort() int { return 0 }
+
+// begin notes what the epoch starts from.
+func (o *Operator) begin(ep *dataflow.Epoch) {
+	if !o.begun {
+		o.begun, o.floor = true, o.HeldWatermark(ep.Before)
+	}
+}
+
+// Push implements dataflow.Operator.
+func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow.Emit) error {
+	o.begin(ep)
+	in := &o.in
+	if port == 1 {
+		if o.st.meta.Initialised {
+			return nil // only what it holds at the beginning counts
+		}
+		in = &o.init
+	}
+	vecs, sel, err := in.keys.Eval(ep, o.env, b)
+	if err != nil {
+		return err
+	}
+	return rowenc.EachRow(b.N, sel, func(i int) error {
+		w := b.Weight(i)
+		if port == 0 && o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
+			v := b.Cols[o.n.TimeCol]
+			if t, ok := rowenc.EventTime(v, i); ok && ep.Before.Late(t) {
+				o.stats.RowsDroppedLate += w
+				rowenc.Late(ep, b, i, v, t)
+				return nil
+			}
+		}
+		if w < 0 {
+			return o.retracted(port)
+		}
+		in.add(vecs, b, i, w)
+		return nil
+	})
+}
+
+// retracted is the answer to a row that is taken back, which the planner has excluded.
+func (o *Operator) retracted(port int) error {
+	return sqlerr.New(sqlerr.InternalError, "transform_with_state got a deletion on input %d", port)
+}
+
+// EndEpoch implements dataflow.Operator.
+func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	o.begin(ep)
+	o.h.now = floorDiv(ep.Timestamp, 1000)
+	if err := o.rounds(ep, out); err != nil {
+		return err
+	}
+	o.expire()
+	if o.st.emitted != nil {
+		err := o.diff.Each(false, func(row []byte, w int64) error { return o.out.Row(row, w, out) })
+		o.diff.Reset()
+		if err != nil {
+			return err
+		}
+	}
+	o.st.saveMeta()
+	o.stats.RowsUpdated += o.h.updated
+	o.stats.RowsRemoved += o.h.removed
+	o.h.updated, o.h.removed = 0, 0
+	o.begun = false
+	return o.out.Flush(out)
+}
+
+// rounds runs the rounds of the epoch (see the package comment).
+func (o *Operator) rounds(ep *dataflow.Epoch, out dataflow.Emit) error {
+	before, after := millisOf(ep.Before), millisOf(ep.After)
+	budget := o.maxTimers
+	if ep.Final {
+		budget = 1 << 60
+	}
+	if err := o.initialState(ep, o.clocks(before)); err != nil {
+		return err
+	}
+	m := &o.st.meta
+	continued := m.Pending
+	if continued {
+		if err := o.fire(ep, m.Until, &budget, true, out); err != nil {
+			return err
+		}
+	}
+	t := o.clocks(before)
+	err := o.in.each(func(key Row, gkey []byte, rows Rows) error { return o.handleRows(ep, key, gkey, rows, t, out) })
+	if err != nil {
+		return err
+	}
+	switch o.mode {
+	case TimeModeProcessingTime:
+		if !m.Pending {
+			err = o.fire(ep, o.h.now, &budget, false, out)
+		}
+	case TimeModeEventTime:
+		if !m.Pending && ep.Fed {
+			err = o.fire(ep, before, &budget, false, out)
+		}
+		if err == nil && !m.Pending && (after != before || continued) {
+			err = o.fire(ep, after, &budget, false, out)
+		}
+	}
+	if m.Pending && err == nil {
+		o.hold(ep)
+	}
+	return err
+}
+
+// clocks are what a call may know of time at a watermark.
+func (o *Operator) clocks(watermark int64) TimerValues {
+	t := TimerValues{ProcessingTime: -1, Watermark: -1}
+	switch o.mode {
+	case TimeModeProcessingTime:
+		t.ProcessingTime = o.h.now
+	case TimeModeEventTime:
+		t.ProcessingTime, t.Watermark = o.h.now, watermark
+	}
+	return t
+}
+
+// millisOf gives a watermark in milliseconds, 0 for none, as Spark has it.
+func millisOf(w dataflow.Watermark) int64 {
+	if w == dataflow.NoWatermark {
+		return 0
+	}
+	return floorDiv(int64(w), 1000)
+}
+
+// initialState takes the initial state in, once.
+func (o *Operator) initialState(ep *dataflow.Epoch, t TimerValues) error {
+	if o.st.meta.Initialised {
+		return nil
+	}
+	o.st.meta.Initialised = true
+	if o.n.Initial == nil {
+		return nil
+	}
+	return o.init.each(func(key Row, gkey []byte, rows Rows) error {
+		// A table has no order; the encoding of its rows gives one.
+		slices.SortFunc(rows.at, func(a, b int32) int {
+			x := rowenc.AppendRow(nil, rows.b.Cols, int(a))
+			return bytes.Compare(x, rowenc.AppendRow(nil, rows.b.Cols, int(b)))
+		})
+		for i := 0; i < rows.Len(); i++ {
+			one := Rows{rows.schema, rows.b, rows.at[i : i+1]}
+			_, err := o.call(phaseInitial, key, gkey, func(k Row) (Output, error) {
+				return nil, o.proc.HandleInitialState(k, one.At(0), t)
+			})
+			if err != nil {
+				if err := o.bury(ep, 1, one, err); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (o *Operator) handleRows(ep *dataflow.Epoch, key Row, gkey []byte, rows Rows, t TimerValues, out dataflow.Emit) error {
+	res, err := o.call(phaseRows, key, gkey, func(k Row) (Output, error) { return o.proc.HandleInputRows(k, rows, t) })
+	if err != nil {
+		return o.bury(ep, 0, rows, err)
+	}
+	return o.emit(gkey, res, out)
+}
+
+// call runs one call of the processor for a key. On error everything that it changed is taken back.
+func (o *Operator) call(ph phase, key Row, gkey []byte, f func(key Row) (Output, error)) (res Output, err error) {
+	h := o.h
+	key.Schema = h.keys.schema
+	h.phase, h.gkey, h.key = ph, gkey, h.key[:0]
+	if h.keys.exact {
+		h.key = h.keys.appendExact(h.key, key.Datums())
+	}
+	updated, removed := h.updated, h.removed
+	func() {
+		defer recoverUser(&err)
+		if res, err = f(key); err == nil {
+			err = o.check(res)
+		}
+	}()
+	if err != nil {
+		o.st.rollback()
+		h.updated, h.removed = updated, removed
+		for _, v := range h.vars {
+			v.fresh, v.cleared = nil, false
+		}
+	} else {
+		if len(o.st.deferred) > 0 {
+			h.removed += o.st.clearDeferred()
+			for _, v := range h.vars {
+				v.settle()
+			}
+		}
+		o.st.forget()
+	}
+	h.phase = phaseIdle
+	return res, err
+}
+
+// recoverUser turns a panic of user code into an error; a failed read of state goes on.
+func recoverUser(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *table.Failure:
+		panic(r)
+	default:
+		*err = sqlerr.New(UserError, "processor panicked: %v", r)
+	}
+}
+
+// check refuses output that does not fit the result.
+func (o *Operator) check(res Output) error {
+	for _, row := range res {
+		if len(row) != len(o.cols.Fields) {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "the processor returned a row of %d values for %d columns (%s)", len(row), len(o.cols.Fields), o.cols)
+		}
+		if o.n.EventTime < 0 || row[o.n.EventTime].Null || o.mode != TimeModeEventTime {
+			continue
+		}
+		us := rowenc.ScaleTime(o.cols.Fields[o.n.EventTime].Type.Kind, row[o.n.EventTime].I)
+		if o.floor.Late(us) {
+			return condition(condOldRows, "Previous node emitted a row with eventTime=%d which is older than current_watermark_value=%d. "+
+				"This can lead to correctness issues in the stateful operators downstream in the execution pipeline.", us, millisOf(o.floor))
+		}
+	}
+	return nil
+}
+
+// emit gives the output of a call on.
+func (o *Operator) emit(gkey []byte, res Output, out dataflow.Emit) error {
+	if res == nil {
+		return nil
+	}
+	if o.st.emitted == nil {
+		for _, row := range res {
+			for c, v := range o.out.B.Cols {
+				v.AppendDatum(row[c])
+			}
+			if err := o.out.End(1, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if old, ok := o.st.emitted.Get(gkey); ok {
+		o.replaced(old, -1)
+	}
+	if len(res) == 0 {
+		o.st.emitted.Delete(gkey)
+		return nil
+	}
+	o.buf = o.buf[:0]
+	for _, row := range res {
+		o.buf = appendDatums(o.buf, o.cols, row)
+	}
+	o.replaced(o.buf, 1)
+	o.st.emitted.Put(gkey, o.buf)
+	return nil
+}
+
+// replaced adds the rows of a key to what changes, with a weight.
+func (o *Operator) replaced(rows []byte, w int64) {
+	vals := make([]types.Datum, len(o.cols.Fields))
+	for len(rows) > 0 {
+		rest := readDatums(o.cols, vals, rows)
+		o.diff.Add(rows[:len(rows)-len(rest)], w)
+		rows = rest
+	}
+}
+
+// bury sends the rows of a call that failed to the dead letters.
+func (o *Operator) bury(ep *dataflow.Epoch, port int, rows Rows, cause error) error {
+	e := letter(cause)
+	at := *ep
+	at.Port = port
+	for _, i := range rows.at {
+		if err := ep.Sink.Dead(&at, rows.b, int(i), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letter is the error that a dead letter has.
+func letter(cause error) *sqlerr.Error {
+	if e, ok := cause.(*sqlerr.Error); ok {
+		return e
+	}
+	e := sqlerr.From(cause)
+	if e.Code == sqlerr.InternalError {
+		return sqlerr.New(UserError, "%s", cause.Error())
+	}
+	return e
+}
+
+// Close ends the processor. It implements io.Closer.
+func (o *Operator) Close() error {
+	o.h.phase = phaseClosed
+	var err error
+	func() {
+		defer recoverUser(&err)
+		err = o.proc.Close()
+	}()
+	return err
+}
+
+// Stats implements dataflow.Stateful.
+func (o *Operator) Stats() dataflow.Stats {
+	s := o.stats
+	s.Name = operatorName
+	s.RowsTotal = o.st.values.Len() + o.st.lists.Len()
+	for _, t := range o.st.tables() {
+		s.MemoryUsedBytes += t.MemBytes()
+	}
+	return s
+}
+
+// String describes the operator, for debugging.
+func (o *Operator) String() string { return fmt.Sprintf("transform_with_state %s", o.n.Processor.Name) }

@@ -1,0 +1,249 @@
+package custom
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// DefaultMaxSteps is the bound on the steps of one call where none is set.
+const DefaultMaxSteps = 10_000_000
+
+// script is a processor written in Starlark.
+type script struct {
+	name    string
+	steps   uint64
+	result  *Schema
+	thread  *starlark.Thread
+	self    *selfValue
+	methods map[string]*starlark.Function
+	handle  *object
+	clock   *object // timerValues of the calls at one time
+	at      TimerValues
+}
+
+// The methods of a processor and the number of their parameters.
+var scriptMethods = map[string]int{"init": 2, "handleInputRows": 4, "handleExpiredTimer": 4, "handleInitialState": 4, "close": 1}
+
+// fileOptions are the dialect: recursion stays forbidden, since nothing bounds the stack.
+var fileOptions = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
+
+// NewScript makes a processor of a text in Starlark. Errors: 42601 with line and column for what does not parse, 42P13 for functions that are
+// missing or have other parameters. maxSteps bounds each call; 0: DefaultMaxSteps.
+func NewScript(name, body string, result *Schema, maxSteps int64) (StatefulProcessor, error) {
+	if maxSteps <= 0 {
+		maxSteps = DefaultMaxSteps
+	}
+	p := &script{name: name, steps: uint64(maxSteps), result: result, methods: map[string]*starlark.Function{}}
+	p.thread = &starlark.Thread{Name: name, Print: func(*starlark.Thread, string) {}}
+	globals, err := run(p.thread, p.steps, name, body)
+	if err != nil {
+		return nil, err
+	}
+	for m, params := range scriptMethods {
+		v, ok := globals[m]
+		if !ok {
+			continue
+		}
+		f, ok := v.(*starlark.Function)
+		if !ok || f.NumParams() != params {
+			return nil, sqlerr.New(InvalidFunctionDefinition, "%s of processor \"%s\" must be a function of %d parameters", m, name, params)
+		}
+		p.methods[m] = f
+	}
+	for _, m := range []string{"init", "handleInputRows"} {
+		if p.methods[m] == nil {
+			return nil, sqlerr.New(InvalidFunctionDefinition, "processor \"%s\" has no function %s", name, m)
+		}
+	}
+	p.self = &selfValue{attrs: map[string]starlark.Value{}}
+	return p, nil
+}
+
+// InvalidFunctionDefinition is the SQLSTATE of a body that is not a processor or function.
+const InvalidFunctionDefinition sqlerr.Code = "42P13"
+
+// run executes a module and gives its frozen globals.
+func run(th *starlark.Thread, steps uint64, name, body string) (starlark.StringDict, error) {
+	_, prog, err := starlark.SourceProgramOptions(fileOptions, name, body, builtins.Has)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	th.SetMaxExecutionSteps(th.ExecutionSteps() + steps)
+	globals, err := prog.Init(th, builtins)
+	globals.Freeze()
+	if err != nil {
+		return nil, scriptError(err)
+	}
+	return globals, nil
+}
+
+// syntaxError turns what the scanner, parser or resolver says into an error with line and column of the body.
+func syntaxError(err error) error {
+	pos, msg := syntax.Position{}, err.Error()
+	var se syntax.Error
+	var re resolveErrors
+	switch {
+	case errors.As(err, &se):
+		pos, msg = se.Pos, se.Msg
+	case errors.As(err, &re) && len(re) > 0:
+		pos, msg = re[0].Pos, re[0].Msg
+	default:
+		return sqlerr.New(sqlerr.SyntaxError, "%s", msg)
+	}
+	e := sqlerr.New(sqlerr.SyntaxError, "line %d, column %d of the body: %s", pos.Line, pos.Col, msg)
+	e.Where = fmt.Sprintf("line %d, column %d of the body", pos.Line, pos.Col)
+	return e
+}
+
+// scriptError turns an error of a call into one with a traceback. An error of ours keeps its code.
+func scriptError(err error) error {
+	var ee *starlark.EvalError
+	text := err.Error()
+	if errors.As(err, &ee) {
+		text = strings.TrimSpace(ee.Backtrace())
+	}
+	var own *sqlerr.Error
+	if errors.As(err, &own) {
+		e := *own
+		if ee != nil {
+			e.Message = text
+		}
+		return &e
+	}
+	return sqlerr.New(UserError, "%s", text)
+}
+
+// call runs a method with a fresh allowance of steps.
+func (p *script) call(method string, args ...starlark.Value) (starlark.Value, error) {
+	f := p.methods[method]
+	if f == nil {
+		return starlark.None, nil
+	}
+	p.thread.SetMaxExecutionSteps(p.thread.ExecutionSteps() + p.steps)
+	v, err := starlark.Call(p.thread, f, args, nil)
+	if err == nil {
+		return v, nil
+	}
+	if strings.Contains(err.Error(), "too many steps") {
+		p.thread = &starlark.Thread{Name: p.name, Print: func(*starlark.Thread, string) {}}
+		e := scriptError(err).(*sqlerr.Error)
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the call took more than %d steps (processor_max_steps)\n%s", p.steps, e.Message)
+	}
+	return nil, scriptError(err)
+}
+
+// Init implements StatefulProcessor.
+func (p *script) Init(h *Handle) error {
+	p.handle = handleObject(h)
+	_, err := p.call("init", p.self, p.handle)
+	p.self.Freeze()
+	return err
+}
+
+// keyTuple gives a key as Spark does: a tuple.
+func keyTuple(key Row) starlark.Tuple {
+	t := make(starlark.Tuple, key.Len())
+	for i := range t {
+		t[i] = toStarlark(key.Schema.Fields[i].Type, key.Datum(i))
+	}
+	return t
+}
+
+// timers gives the clocks of a call.
+func (p *script) timers(t TimerValues) *object {
+	if p.clock == nil || p.at != t {
+		p.clock, p.at = timerObject(t), t
+	}
+	return p.clock
+}
+
+// HandleInputRows implements StatefulProcessor.
+func (p *script) HandleInputRows(key Row, rows Rows, t TimerValues) (Output, error) {
+	list := rowList{rows}
+	v, err := p.call("handleInputRows", p.self, keyTuple(key), &list, p.timers(t))
+	return p.output(v, err)
+}
+
+// HandleExpiredTimer implements StatefulProcessor.
+func (p *script) HandleExpiredTimer(key Row, t TimerValues, x ExpiredTimerInfo) (Output, error) {
+	v, err := p.call("handleExpiredTimer", p.self, keyTuple(key), p.timers(t), expiredObject(x))
+	return p.output(v, err)
+}
+
+// HandleInitialState implements StatefulProcessor.
+func (p *script) HandleInitialState(key, initial Row, t TimerValues) error {
+	_, err := p.call("handleInitialState", p.self, keyTuple(key), rowOf(initial), p.timers(t))
+	return err
+}
+
+// Close implements StatefulProcessor.
+func (p *script) Close() error {
+	_, err := p.call("close", p.self)
+	return err
+}
+
+// output reads what a call returned: None, or an iterable of rows.
+func (p *script) output(v starlark.Value, err error) (Output, error) {
+	if err != nil || v == starlark.None {
+		return nil, err
+	}
+	it := starlark.Iterate(v)
+	if it == nil {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "the processor returned a %s instead of None or a list of tuples", v.Type())
+	}
+	defer it.Done()
+	out := Output{}
+	var x starlark.Value
+	for it.Next(&x) {
+		row, err := fieldsOf(p.result, x, "the result")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// fieldsOf reads a tuple, a list or a Row as the fields of a schema. A Row whose names are those of the schema is read by name.
+func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
+	if r, ok := v.(*rowValue); ok && r.names != nil && r.named(s) {
+		out := make([]types.Datum, len(s.Fields))
+		for i, f := range s.Fields {
+			d, err := fromStarlark(f.Type, r.vals[r.find(f.Name)])
+			if err != nil {
+				return nil, inField(err, f.Name, what)
+			}
+			out[i] = d
+		}
+		return out, nil
+	}
+	seq, ok := v.(starlark.Indexable)
+	if _, str := v.(starlark.String); !ok || str {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s must be a tuple of (%s), not a %s", what, s, v.Type())
+	}
+	if seq.Len() != len(s.Fields) {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s has %d values instead of %d (%s)", what, seq.Len(), len(s.Fields), s)
+	}
+	out := make([]types.Datum, len(s.Fields))
+	for i, f := range s.Fields {
+		d, err := fromStarlark(f.Type, seq.Index(i))
+		if err != nil {
+			return nil, inField(err, f.Name, what)
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+func inField(err error, field, what string) error {
+	e := *sqlerr.From(err)
+	e.Message = fmt.Sprintf("field \"%s\" of %s: %s", field, what, e.Message)
+	return &e
+}

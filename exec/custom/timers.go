@@ -1,0 +1,181 @@
+package custom
+
+import (
+	"bytes"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// timer is one that has expired.
+type timer struct {
+	at   int64 // ms
+	gkey []byte
+	key  []types.Datum
+}
+
+// fire fires the timers at or below until (ms) that were registered before the round, in order of expiry, then key. A round that is cut short by
+// the budget stays pending; again continues it.
+func (o *Operator) fire(ep *dataflow.Epoch, until int64, budget *int, again bool, out dataflow.Emit) error {
+	m := &o.st.meta
+	round := m.Round + 1
+	if again {
+		round = m.Round
+	}
+	due, more := o.due(until, round, *budget)
+	if len(due) == 0 && !more {
+		m.Pending = false
+		return nil
+	}
+	m.Round, m.Pending, m.Until = round, more, until
+	*budget -= len(due)
+	t := o.clocks(until)
+	for _, x := range due {
+		if err := o.fireOne(ep, x, t, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// due lists the timers of a round, and says whether there are more than max.
+func (o *Operator) due(until int64, round uint64, max int) (out []timer, more bool) {
+	o.st.timers.Scan(nil, rowenc.AfterTime(nil, until), func(k, v []byte) bool {
+		registered, rest := rowenc.Uvarint(v)
+		if registered >= round {
+			return true
+		}
+		if len(out) == max {
+			more = true
+			return false
+		}
+		k = bytes.Clone(k)
+		vals, _, _ := o.h.keys.cut(k[rowenc.TimeLen:], bytes.Clone(rest))
+		out = append(out, timer{rowenc.ReadTime(k), k[rowenc.TimeLen:], vals})
+		return true
+	})
+	return out, more
+}
+
+// fireOne fires a timer and deletes it, also when its handler fails: its letter has the key and the expiry.
+func (o *Operator) fireOne(ep *dataflow.Epoch, x timer, t TimerValues, out dataflow.Emit) error {
+	key := Row{Schema: o.h.keys.schema, vals: x.key}
+	res, err := o.call(phaseTimers, key, x.gkey, func(k Row) (Output, error) {
+		return o.proc.HandleExpiredTimer(k, t, ExpiredTimerInfo{x.at})
+	})
+	o.h.deleteTimer(x.at)
+	o.st.forget()
+	if err != nil {
+		return o.buryTimer(ep, x, err)
+	}
+	return o.emit(x.gkey, res, out)
+}
+
+func (o *Operator) buryTimer(ep *dataflow.Epoch, x timer, cause error) error {
+	var ts []types.Type
+	var names []string
+	for _, f := range o.h.keys.schema.Fields {
+		ts, names = append(ts, f.Type), append(names, f.Name)
+	}
+	b := batch.New(append(ts, types.Of(types.Timestamp)), 1)
+	for i, d := range x.key {
+		b.Cols[i].AppendDatum(d)
+	}
+	b.Cols[len(x.key)].AppendInt(clampMicros(x.at))
+	b.EndRow(1)
+	at := *ep
+	at.Port, at.Inputs = 0, []dataflow.PortInfo{{Columns: append(names, "expired_timer")}}
+	if len(ep.Inputs) > 0 {
+		at.Inputs[0].Streams = ep.Inputs[0].Streams
+	}
+	return ep.Sink.Dead(&at, b, 0, letter(cause))
+}
+
+func clampMicros(ms int64) int64 { return min(max(ms, -maxMillis), maxMillis) * 1000 }
+
+// hold fixes the output watermark of an operator whose round was cut short: below its earliest timer, but never going back.
+func (o *Operator) hold(ep *dataflow.Epoch) {
+	w := int64(ep.After)
+	round := o.st.meta.Round
+	o.st.timers.Scan(nil, nil, func(k, v []byte) bool {
+		if registered, _ := rowenc.Uvarint(v); registered >= round {
+			return true
+		}
+		w = min(w, clampMicros(rowenc.ReadTime(k))-1000)
+		return false
+	})
+	o.st.meta.Hold = max(int64(o.floor), w)
+}
+
+// HeldWatermark implements dataflow.WatermarkHolder.
+func (o *Operator) HeldWatermark(in dataflow.Watermark) dataflow.Watermark {
+	if o.st.meta.Pending && o.mode == TimeModeEventTime && in != dataflow.NoWatermark {
+		return min(in, dataflow.Watermark(o.st.meta.Hold))
+	}
+	return in
+}
+
+// NextDue implements dataflow.Timed: a round that was cut short goes on at once; timers of processing time and TTLs fall due.
+func (o *Operator) NextDue() (int64, bool) {
+	if o.st.meta.Pending {
+		return 0, true
+	}
+	due, any := int64(0), false
+	note := func(t *table.Ordered) {
+		t.Scan(nil, nil, func(k, _ []byte) bool {
+			if at := clampMicros(rowenc.ReadTime(k)); !any || at < due {
+				due, any = at, true
+			}
+			return false
+		})
+	}
+	if o.mode == TimeModeProcessingTime {
+		note(o.st.timers)
+		note(o.st.ttl)
+	}
+	return due, any
+}
+
+// expire removes what has outlived its TTL.
+func (o *Operator) expire() {
+	if o.st.ttl.Len() == 0 {
+		return
+	}
+	type entry struct {
+		index, key []byte
+		elem       bool
+	}
+	var gone []entry
+	o.st.ttl.Scan(nil, rowenc.AfterTime(nil, o.h.now), func(k, _ []byte) bool {
+		k = bytes.Clone(k)
+		gone = append(gone, entry{k, k[rowenc.TimeLen+1:], k[rowenc.TimeLen] == ttlElems})
+		return true
+	})
+	for _, e := range gone {
+		o.st.ttl.Delete(e.index)
+		t := o.st.values
+		if e.elem {
+			t = o.st.elems
+		}
+		t.Delete(e.key)
+		o.h.removed++
+		if e.elem {
+			o.dropEmptyList(e.key[:len(e.key)-8])
+		}
+	}
+}
+
+// dropEmptyList removes the bounds of a list whose last element has expired.
+func (o *Operator) dropEmptyList(key []byte) {
+	empty := true
+	o.st.elems.Scan(key, rowenc.PrefixEnd(nil, key), func(_, _ []byte) bool {
+		empty = false
+		return false
+	})
+	if empty {
+		o.st.lists.Delete(key)
+	}
+}
