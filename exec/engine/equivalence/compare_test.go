@@ -103,7 +103,7 @@ func floatsNear(cols []colType, a, b []string, tolerance float64) bool {
 		if (cols[c].oid == oidFloat8 || cols[c].oid == oidFloat4) && a[c] != b[c] {
 			x, err1 := strconv.ParseFloat(a[c], 64)
 			y, err2 := strconv.ParseFloat(b[c], 64)
-			if err1 != nil || err2 != nil || !(math.Abs(x-y) <= tolerance*math.Max(1, math.Max(math.Abs(x), math.Abs(y)))) {
+			if err1 != nil || err2 != nil || math.IsInf(x, 0) || math.IsInf(y, 0) || !(math.Abs(x-y) <= tolerance*math.Max(1, math.Max(math.Abs(x), math.Abs(y)))) {
 				return false
 			}
 		}

@@ -88,6 +88,14 @@ func (g *generator) plainSelect(want []kind, depth int) (string, []column) {
 func (g *generator) from(depth int) (string, []ref) {
 	c := g.c
 	left, scope := g.item(depth)
+	if depth > 1 && c.oneIn(10) {
+		l, k := g.alias(), pick(c, kBig, kNum, kText)
+		r := pick(c, g.rels...)
+		a := g.alias()
+		inner := g.columns(r, a)
+		left = fmt.Sprintf("%s %s JOIN LATERAL (SELECT %s AS x FROM %s %s%s) %s ON true", left, pick(c, "LEFT", "INNER"), g.agg(k, inner, 0), r.name, a, g.correlate(inner, scope), l)
+		scope = append(append([]ref(nil), scope...), ref{l + ".x", k})
+	}
 	for joins := c.weighted(5, 4, 1); joins > 0 && depth > 0; joins-- {
 		right, rscope := g.item(depth - 1)
 		both := append(append([]ref(nil), scope...), rscope...)
@@ -257,7 +265,7 @@ func (g *generator) with(want []kind, depth int) (string, []column) {
 	g.rels = append(append([]*relation(nil), was...), &relation{name: name, cols: cols})
 	body, out := g.query(want, depth-1)
 	g.rels = was
-	return fmt.Sprintf("WITH %s AS (%s) %s", name, q, body), out
+	return fmt.Sprintf("WITH %s AS (%s) SELECT * FROM (%s) %s", name, q, body, g.alias()), out
 }
 
 // over draws window functions, in an order that leaves only equal rows open.

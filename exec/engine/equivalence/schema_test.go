@@ -128,9 +128,9 @@ func value(c *choices, k kind, null bool) string {
 	case kText:
 		return pick(c, "'a'", "'b'", "'ab'", "''", "'B c'", "'ä'", "'abc'")
 	case kNum:
-		return pick(c, "1.00", "2.50", "0.00", "-1.25", "10.10", "99.99", "0.01")
+		return pick(c, "1.00", "2.50", "0.00", "-1.25", "10.10", "99.99", "0.01", "'NaN'")
 	case kDbl:
-		return pick(c, "1", "0.5", "0", "-2.25", "1e10", "3.125", "-7")
+		return pick(c, "1", "0.5", "0", "-2.25", "1e10", "3.125", "-7", "'NaN'", "'Infinity'", "'-Infinity'")
 	case kTS:
 		return fmt.Sprintf("'2024-01-01 %02d:%02d:%02d'", c.n(3), c.n(12)*5, pick(c, 0, 0, 30, 59))
 	case kBool:

@@ -50,7 +50,7 @@ func drawChange(c *choices, base []*relation) string {
 	if !r.stream {
 		what = c.weighted(5, 3, 2)
 	}
-	g := &generator{c: c, flat: true}
+	g := &generator{c: c, rels: base, flat: c.n(2) == 0}
 	scope := g.columns(r, r.name)
 	switch what {
 	case 1:
@@ -69,6 +69,20 @@ func drawChange(c *choices, base []*relation) string {
 		return fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s", r.name, set.name, x, g.expr(kBool, scope, 1))
 	case 2:
 		return fmt.Sprintf("DELETE FROM %s WHERE %s", r.name, g.expr(kBool, scope, 1))
+	}
+	if !r.key && c.oneIn(6) {
+		from := pick(c, base...)
+		fs := g.columns(from, "f")
+		var items []string
+		for _, col := range r.cols {
+			x := g.expr(col.kind, fs, 1)
+			if col.kind == kNum {
+				x = "round((" + x + ") % 1000, 2)" // stay within numeric(10,2)
+			}
+			items = append(items, x)
+		}
+		// Only few rows, so that the relations stay small.
+		return fmt.Sprintf("INSERT INTO %s SELECT %s FROM %s f WHERE f.a = %d AND %s", r.name, strings.Join(items, ", "), from.name, c.n(9), g.pred(fs, 1))
 	}
 	var rows []string
 	for range 1 + c.n(6) {

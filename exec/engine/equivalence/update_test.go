@@ -13,7 +13,7 @@ import (
 func TestViewEqualsQuery(t *testing.T) {
 	pg := startPostgres(t)
 	run := &updateRun{pg: pg, refused: map[string]int{}}
-	search(t, 30*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
+	search(t, 25*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
 		return newRecipe(seed, 1+int(seed%4), 8+int(seed%5)*6, func(r *recipe, source func(part, i int) *choices) { drawUpdate(r, source) })
 	}, func(r *recipe) *scenario { return drawUpdate(r, r.replay) }, run.run)
 	t.Logf("%d epochs, %d comparisons of views; refused queries:", run.epochs, run.compared)
@@ -128,7 +128,7 @@ type updateCase struct {
 }
 
 // maxRows is how many rows a view may have before the case ends.
-const maxRows = 3000
+const maxRows = 1000
 
 // postgresEvery is after how many steps views are compared with PostgreSQL, besides after the last.
 const postgresEvery = 5
@@ -260,7 +260,7 @@ func (x *updateCase) create(v *view) *failure {
 	switch {
 	case err != nil && perr != nil && state == pgState(perr):
 		x.skip[v.name] = true
-		x.refused["both: "+firstWords(err)]++
+		x.refused["both: "+firstWords(err)+" in "+tidemark(v.query)]++
 		return nil
 	case err != nil:
 		return failed("create view: "+firstWords(err), "%s\nTidemark: %v\nPostgreSQL: %v", v.create(), err, perr)
