@@ -45,6 +45,8 @@ func Build(n plan.Node, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		return join.New(n, in, sp, opID, env)
 	case *plan.AsofJoin:
 		return asof.New(n, in, sp, opID, env)
+	case *plan.Recursive:
+		return newRecursive(n, in, env), nil
 	case *plan.Lookup:
 		return lookup.New(n, in, sp, opID, env)
 	case *plan.SetOp:

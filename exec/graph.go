@@ -79,6 +79,9 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 		src := &dataflow.Source{Rel: s.Rel, Cols: s.Cols, Position: s.Position >= 0, Tag: s}
 		return b.g.AddSource(src, s.P.HasWatermark), nil
 	}
+	if w, ok := n.(*plan.WorkTable); ok {
+		return b.g.AddSource(&dataflow.Source{Tag: w}, false), nil
+	}
 	var ins []dataflow.Handle
 	var in [][]types.Type
 	var ports []dataflow.PortInfo

@@ -46,6 +46,11 @@ func clone(n plan.Node) plan.Node {
 		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
 		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
 		c = &d
+	case *plan.Recursive:
+		d := *x
+		d.Consts = append([]plan.Node{}, x.Consts...)
+		d.Step = clone(x.Step)
+		c = &d
 	case *plan.Lookup:
 		d := *x
 		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)

@@ -35,9 +35,18 @@ func explainNode(sb *strings.Builder, n plan.Node, depth int, verbose bool) {
 	if p := propsText(n); p != "" {
 		fmt.Fprintf(sb, "%sProperties: %s\n", inner, p)
 	}
-	for _, in := range n.Inputs() {
+	for _, in := range explained(n) {
 		explainNode(sb, in, depth+1, verbose)
 	}
+}
+
+// explained lists what is shown beneath a node: its inputs, and the recursive term of a recursive query.
+func explained(n plan.Node) []plan.Node {
+	ins := n.Inputs()
+	if r, ok := n.(*plan.Recursive); ok {
+		ins = append(ins, r.Step)
+	}
+	return ins
 }
 
 // jsonNode is a node of EXPLAIN (FORMAT JSON), with PostgreSQL's names where it has them.
@@ -91,7 +100,7 @@ func toJSON(n plan.Node) jsonNode {
 	if p.State != nil {
 		out.State = &jsonState{p.State.Bounded, p.State.By}
 	}
-	for _, in := range n.Inputs() {
+	for _, in := range explained(n) {
 		out.Plans = append(out.Plans, toJSON(in))
 	}
 	return out
@@ -139,6 +148,16 @@ func describe(n plan.Node) string {
 			return "Left Lookup Join as of processing time"
 		}
 		return "Lookup Join as of processing time"
+	case *plan.Recursive:
+		if x.All {
+			return "Recursive Union All"
+		}
+		return "Recursive Union"
+	case *plan.WorkTable:
+		if x.Port > 0 {
+			return "Input " + strconv.Itoa(x.Port+1)
+		}
+		return "Rows of the round before"
 	case *plan.Union:
 		return "Union All"
 	case *plan.SetOp:

@@ -219,6 +219,12 @@ func setInput(n plan.Node, i int, in plan.Node) {
 		} else {
 			x.Right = in
 		}
+	case *plan.Recursive:
+		if i == 0 {
+			x.Anchor = in
+		} else {
+			x.Consts[i-1] = in
+		}
 	case *plan.Lookup:
 		if i == 0 {
 			x.Left = in
@@ -299,6 +305,8 @@ func mapExprs(n plan.Node, f func(plan.Expr) plan.Expr) {
 		list(x.LeftKeys)
 		list(x.RightKeys)
 		x.LeftTime, x.RightTime = f(x.LeftTime), f(x.RightTime)
+	case *plan.Recursive:
+		eachNode(x.Step, func(m plan.Node) { mapExprs(m, f) })
 	case *plan.Lookup:
 		list(x.LeftKeys)
 		list(x.RightKeys)

@@ -72,6 +72,11 @@ func (d *deriver) derive(n plan.Node) {
 		d.join(x)
 	case *plan.AsofJoin:
 		d.asof(x)
+	case *plan.WorkTable:
+		p.AppendOnly = true
+	case *plan.Recursive:
+		d.derive(x.Step)
+		p.AppendOnly = true
 	case *plan.Union:
 		d.union(x)
 	case *plan.SetOp:

@@ -24,6 +24,7 @@ type cteScope struct {
 	env   *cteScope // what the item's own query sees
 	frame *frame    // the frame around the WITH
 	self  bool      // the entry stands for the item within its own query (RECURSIVE)
+	rec   *recursion
 	used  *bool
 }
 
@@ -82,10 +83,16 @@ func (b *binder) with(q *ast.Query, parent *frame, ctes *cteScope) (*cteScope, f
 // cte binds a WITH item for one reference to it.
 func (b *binder) cte(c *cteScope, pos ast.Pos) plan.Node {
 	if c.self {
-		unsupported(pos, "recursive WITH queries are not supported")
+		return b.selfReference(c, pos)
 	}
 	*c.used = true
-	node := b.query(c.cte.Query, c.frame, c.env).result(b)
+	var node plan.Node
+	if c.env != nil && c.env.self {
+		node = b.recursive(c, pos)
+	}
+	if node == nil {
+		node = b.query(c.cte.Query, c.frame, c.env).result(b)
+	}
 	if n := len(c.cte.Columns); n > width(node) {
 		failAt(c.cte.At, sqlerr.InvalidColumnReference, "WITH query %q has %d columns available but %d columns specified", c.cte.Name, width(node), n)
 	}

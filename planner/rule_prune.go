@@ -37,6 +37,11 @@ func prune(n plan.Node, need []bool) (plan.Node, []int) {
 		return pruneAsof(x, need)
 	case *plan.Lookup:
 		return pruneLookup(x, need)
+	case *plan.Recursive:
+		for i, in := range x.Inputs() {
+			setInput(x, i, exactly(in, allNeeded(width(in))))
+		}
+		return x, identity(width(x))
 	case *plan.Union:
 		for i, in := range x.Ins {
 			x.Ins[i] = exactly(in, need)
