@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/tidemarkdb/tidemark/exec/agg"
 	"github.com/tidemarkdb/tidemark/exec/asof"
+	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/dedup"
 	"github.com/tidemarkdb/tidemark/exec/join"
@@ -49,6 +50,8 @@ func Build(n plan.Node, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		return newRecursive(n, in, env), nil
 	case *plan.Lookup:
 		return lookup.New(n, in, sp, opID, env)
+	case *plan.Custom:
+		return custom.New(n, in, sp, opID, env)
 	case *plan.SetOp:
 		return setop.New(n, in, sp, opID, env)
 	case *plan.TopN:

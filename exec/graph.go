@@ -42,7 +42,7 @@ type graphBuilder struct {
 // Stateful says whether the operator of a plan node keeps state between epochs.
 func Stateful(n plan.Node) bool {
 	switch n.(type) {
-	case *plan.Aggregate, *plan.Join, *plan.AsofJoin, *plan.Lookup, *plan.SetOp, *plan.TopN, *plan.Dedup, *plan.OverWindow, *plan.TemporalFilter, *plan.AppendFinal:
+	case *plan.Aggregate, *plan.Join, *plan.AsofJoin, *plan.Lookup, *plan.Custom, *plan.SetOp, *plan.TopN, *plan.Dedup, *plan.OverWindow, *plan.TemporalFilter, *plan.AppendFinal:
 		return true
 	}
 	return false

@@ -26,6 +26,9 @@ func (p *parser) drop() ast.Stmt {
 	at := p.here()
 	p.expectWords("drop")
 	kind := p.relationKind()
+	if kind == "" && p.acceptWords("processor") {
+		kind = "processor"
+	}
 	if kind == "" {
 		other := p.otherKind()
 		if other == "" {
@@ -78,6 +81,10 @@ func (p *parser) alter() ast.Stmt {
 	at := p.here()
 	p.expectWords("alter")
 	kind := p.relationKind()
+	if kind == "" && p.words("processor") {
+		p.skipStatement()
+		return &ast.CreateOther{What: "ALTER PROCESSOR", At: at}
+	}
 	if kind == "" {
 		other := p.otherKind()
 		if other == "" {

@@ -11,8 +11,8 @@ func (p *parser) create() ast.Stmt {
 	at := p.here()
 	p.expectWords("create")
 	replace := p.acceptWords("or", "replace")
-	w := p.oneOf("stream", "table", "view", "materialized", "schema", "index", "unique")
-	if replace && w != "view" && w != "materialized" && w != "" {
+	w := p.oneOf("stream", "table", "view", "materialized", "schema", "index", "unique", "processor")
+	if replace && w != "view" && w != "materialized" && w != "processor" && w != "" {
 		p.syntaxError()
 	}
 	switch w {
@@ -35,6 +35,9 @@ func (p *parser) create() ast.Stmt {
 	case "index":
 		p.next()
 		return p.createIndex(false, at)
+	case "processor":
+		p.next()
+		return p.createProcessor(replace)
 	case "unique":
 		p.next()
 		p.expectWords("index")
@@ -46,7 +49,7 @@ func (p *parser) create() ast.Stmt {
 // otherKinds are kinds of object that CREATE and DROP recognise and that are
 // not built, the longer spelling before the shorter.
 var otherKinds = []string{
-	"sink", "source", "connection", "processor", "secret", "temporary table", "temp table", "temporary view", "temp view",
+	"sink", "source", "connection", "secret", "temporary table", "temp table", "temporary view", "temp view",
 	"unlogged table", "global temporary table", "local temporary table", "recursive view", "foreign table", "foreign data wrapper", "function", "procedure", "aggregate",
 	"trigger", "constraint trigger", "event trigger", "type", "domain", "sequence", "extension", "role", "user mapping", "user",
 	"group", "database", "tablespace", "server", "collation", "conversion", "cast", "operator class", "operator family", "operator",

@@ -56,6 +56,11 @@ func clone(n plan.Node) plan.Node {
 		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
 		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
 		c = &d
+	case *plan.Custom:
+		d := *x
+		d.Keys = append([]plan.Expr{}, x.Keys...)
+		d.InitialKeys = append([]plan.Expr{}, x.InitialKeys...)
+		c = &d
 	case *plan.Union:
 		d := *x
 		d.Ins = append([]plan.Node{}, x.Ins...)

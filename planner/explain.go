@@ -158,6 +158,8 @@ func describe(n plan.Node) string {
 			return "Input " + strconv.Itoa(x.Port+1)
 		}
 		return "Rows of the round before"
+	case *plan.Custom:
+		return "Transform With State " + x.Processor.Name + " (" + x.Mode.String() + ")"
 	case *plan.Union:
 		return "Union All"
 	case *plan.SetOp:
@@ -231,6 +233,8 @@ func details(n plan.Node) [][2]string {
 		asofDetails(x, add)
 	case *plan.Lookup:
 		lookupDetails(x, add)
+	case *plan.Custom:
+		customDetails(x, add)
 	case *plan.TopN:
 		add("Partition", exprList(x.PartitionBy, in))
 		add("Sort", sortText(x.Sort, in))

@@ -22,6 +22,7 @@ func (b *binder) derive(q *plan.Query) {
 func (b *binder) checkView(root plan.Node) {
 	checkVolatile(root)
 	checkLookups(root)
+	checkCustom(root)
 	switch b.o.View.Mode {
 	case catalog.Complete:
 		checkComplete(root)
@@ -103,8 +104,11 @@ func checkAppend(root plan.Node) {
 
 // lookedUp says that input i of a node is one of which only the contents count, not the changes.
 func lookedUp(n plan.Node, i int) bool {
-	_, ok := n.(*plan.Lookup)
-	return ok && i == 1
+	switch n.(type) {
+	case *plan.Lookup, *plan.Custom:
+		return i == 1
+	}
+	return false
 }
 
 const appendWhat = "append output mode is not supported for "
@@ -278,6 +282,8 @@ func operatorName(n plan.Node) string {
 		return "asof join"
 	case *plan.Lookup:
 		return "lookup join"
+	case *plan.Custom:
+		return "transform_with_state"
 	case *plan.SetOp:
 		return setOpName(x)
 	case *plan.TopN:

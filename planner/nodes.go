@@ -16,7 +16,7 @@ func width(n plan.Node) int { return len(columns(n)) }
 // colOf gives column i of a node as an expression.
 func colOf(n plan.Node, i int) *plan.Col {
 	c := columns(n)[i]
-	return &plan.Col{Index: i, Typ: c.Type, Name: c.Name}
+	return &plan.Col{Index: i, Typ: c.Type, Name: c.Name, Row: c.Row}
 }
 
 // firstCols gives the first k columns of a node as expressions.
@@ -81,7 +81,14 @@ func exprColumn(in plan.Node, e plan.Expr) plan.Column {
 		out.Type = c.Typ
 		return out
 	}
-	return plan.Column{Name: "?column?", Type: e.Type()}
+	c := plan.Column{Name: "?column?", Type: e.Type()}
+	if r, ok := e.(*plan.RowCtor); ok && r.Names != nil {
+		c.Row = &plan.RowType{Names: r.Names}
+		for _, a := range r.Args {
+			c.Row.Types = append(c.Row.Types, a.Type())
+		}
+	}
+	return c
 }
 
 // extend appends computed columns to a node.
@@ -231,6 +238,12 @@ func setInput(n plan.Node, i int, in plan.Node) {
 		} else {
 			x.Right = in
 		}
+	case *plan.Custom:
+		if i == 0 {
+			x.Input = in
+		} else {
+			x.Initial = in
+		}
 	case *plan.Union:
 		x.Ins[i] = in
 	case *plan.SetOp:
@@ -311,6 +324,9 @@ func mapExprs(n plan.Node, f func(plan.Expr) plan.Expr) {
 		list(x.LeftKeys)
 		list(x.RightKeys)
 		x.Residual = opt(x.Residual)
+	case *plan.Custom:
+		list(x.Keys)
+		list(x.InitialKeys)
 	case *plan.TopN:
 		list(x.PartitionBy)
 		keys(x.Sort)

@@ -22,6 +22,8 @@ type Options struct {
 	View *ViewOptions
 	// ParseView parses the stored text of a plain view. Without it plain views can't be read.
 	ParseView func(sql string) (*ast.Query, error)
+	// NativeProcessor finds a processor that the program which embeds the engine registered, nil if there is none. It may be nil.
+	NativeProcessor func(name string) *catalog.Processor
 	// SessionUser and Database answer current_user and current_database().
 	SessionUser string
 	Database    string
@@ -99,6 +101,8 @@ type binder struct {
 	// reads are the relations scanned, in order of first use; depends those named in the text.
 	reads   []*catalog.Relation
 	depends []catalog.OID
+	// processors are those that are called in the text.
+	processors []catalog.OID
 	// expanding is the stack of plain views being expanded.
 	expanding []*catalog.Relation
 	notices   []string
@@ -153,7 +157,7 @@ func (b *binder) noteDependency(r *catalog.Relation) {
 
 // finishQuery runs the passes after binding.
 func (b *binder) finishQuery(root plan.Node) *plan.Query {
-	q := &plan.Query{Root: root, Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends}
+	q := &plan.Query{Root: root, Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends, Processors: b.processors}
 	if v := b.o.View; v != nil {
 		q.Mode = v.Mode
 	}

@@ -25,8 +25,15 @@ func newDeriver(b *binder) *deriver {
 }
 
 func (d *deriver) derive(n plan.Node) {
-	if x, ok := n.(*plan.Lookup); ok {
+	switch x := n.(type) {
+	case *plan.Lookup:
 		d.lookup(x)
+		return
+	case *plan.Custom:
+		d.custom(x)
+		if !d.view {
+			x.P.State = nil
+		}
 		return
 	}
 	for _, in := range n.Inputs() {

@@ -37,6 +37,8 @@ func prune(n plan.Node, need []bool) (plan.Node, []int) {
 		return pruneAsof(x, need)
 	case *plan.Lookup:
 		return pruneLookup(x, need)
+	case *plan.Custom:
+		return pruneCustom(x)
 	case *plan.Recursive:
 		for i, in := range x.Inputs() {
 			setInput(x, i, exactly(in, allNeeded(width(in))))

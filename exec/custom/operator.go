@@ -29,7 +29,8 @@ type Operator struct {
 	mode  TimeMode
 	in    input
 	init  input
-	cols  *Schema // of the result
+	first rowenc.Changes // rows of the initial state, before they are taken in
+	cols  *Schema        // of the result
 	out   *rowenc.Out
 	diff  rowenc.Changes // update mode
 	buf   []byte
@@ -75,8 +76,8 @@ func New(n *plan.Custom, in dataflow.InputTypes, sp *table.Space, opID int, env 
 	for i, t := range o.in.keys.Types {
 		keys[i] = Field{n.KeyNames[i], t}
 	}
-	cols := make([]Field, len(n.P.Columns))
-	for i, c := range n.P.Columns {
+	cols := make([]Field, len(n.Processor.Columns))
+	for i, c := range n.Processor.Columns {
 		cols[i] = Field{c.Name, c.Type}
 	}
 	o.cols = NewSchema(cols)
@@ -200,20 +201,20 @@ func (o *Operator) begin(ep *dataflow.Epoch) {
 // Push implements dataflow.Operator.
 func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow.Emit) error {
 	o.begin(ep)
-	in := &o.in
 	if port == 1 {
-		if o.st.meta.Initialised {
-			return nil // only what it holds at the beginning counts
+		for i := 0; i < b.N && !o.st.meta.Initialised; i++ { // only what it holds at the beginning counts
+			o.buf = rowenc.AppendRow(o.buf[:0], b.Cols, i)
+			o.first.Add(o.buf, b.Weight(i))
 		}
-		in = &o.init
+		return nil
 	}
-	vecs, sel, err := in.keys.Eval(ep, o.env, b)
+	vecs, sel, err := o.in.keys.Eval(ep, o.env, b)
 	if err != nil {
 		return err
 	}
 	return rowenc.EachRow(b.N, sel, func(i int) error {
 		w := b.Weight(i)
-		if port == 0 && o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
+		if o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
 			v := b.Cols[o.n.TimeCol]
 			if t, ok := rowenc.EventTime(v, i); ok && ep.Before.Late(t) {
 				o.stats.RowsDroppedLate += w
@@ -221,17 +222,12 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 				return nil
 			}
 		}
-		if w < 0 {
-			return o.retracted(port)
+		if w < 0 { // the planner has excluded it
+			return sqlerr.New(sqlerr.InternalError, "transform_with_state got a deletion")
 		}
-		in.add(vecs, b, i, w)
+		o.in.add(vecs, b, i, w)
 		return nil
 	})
-}
-
-// retracted is the answer to a row that is taken back, which the planner has excluded.
-func (o *Operator) retracted(port int) error {
-	return sqlerr.New(sqlerr.InternalError, "transform_with_state got a deletion on input %d", port)
 }
 
 // EndEpoch implements dataflow.Operator.
@@ -327,12 +323,10 @@ func (o *Operator) initialState(ep *dataflow.Epoch, t TimerValues) error {
 	if o.n.Initial == nil {
 		return nil
 	}
+	if err := o.netInitial(ep); err != nil {
+		return err
+	}
 	return o.init.each(func(key Row, gkey []byte, rows Rows) error {
-		// A table has no order; the encoding of its rows gives one.
-		slices.SortFunc(rows.at, func(a, b int32) int {
-			x := rowenc.AppendRow(nil, rows.b.Cols, int(a))
-			return bytes.Compare(x, rowenc.AppendRow(nil, rows.b.Cols, int(b)))
-		})
 		for i := 0; i < rows.Len(); i++ {
 			one := Rows{rows.schema, rows.b, rows.at[i : i+1]}
 			_, err := o.call(phaseInitial, key, gkey, func(k Row) (Output, error) {
@@ -344,6 +338,32 @@ func (o *Operator) initialState(ep *dataflow.Epoch, t TimerValues) error {
 				}
 			}
 		}
+		return nil
+	})
+}
+
+// netInitial brings the rows of the initial state together by key. A table has no order; the encoding of its rows gives one.
+func (o *Operator) netInitial(ep *dataflow.Epoch) error {
+	b := batch.New(o.init.rows.Types(), o.first.Len())
+	err := o.first.Each(false, func(row []byte, w int64) error {
+		for ; w > 0; w-- {
+			rowenc.ReadRow(row, b.Cols)
+			b.EndRow(1)
+		}
+		return nil
+	})
+	o.first.Reset()
+	if err != nil {
+		return err
+	}
+	at := *ep
+	at.Port = 1
+	vecs, sel, err := o.init.keys.Eval(&at, o.env, b)
+	if err != nil {
+		return err
+	}
+	return rowenc.EachRow(b.N, sel, func(i int) error {
+		o.init.add(vecs, b, i, 1)
 		return nil
 	})
 }

@@ -398,3 +398,28 @@ func (v *variable) settle() {
 		v.write(v.h.st.values, key, fresh[k], false)
 	}
 }
+
+func readID(b []byte) (uint64, []byte) { return rowenc.Uvarint(b) }
+
+func readMillis(b []byte) int64 { return rowenc.ReadTime(b) }
+
+// expiry gives when an entry's value behind its keys expires, 0 for a variable without a TTL.
+func (v *variable) expiry(val []byte) int64 {
+	if v.ttl == 0 {
+		return 0
+	}
+	at, _ := rowenc.Varint(val)
+	return at
+}
+
+// readList reads the elements of the list whose bounds stand under a key.
+func (o *Operator) readList(v *variable, key, bounds []byte, e *Found) {
+	first, next := readBounds(bounds)
+	key = bytes.Clone(key)
+	lo, hi := rowenc.AppendTime(bytes.Clone(key), first), rowenc.AppendTime(bytes.Clone(key), next)
+	o.st.elems.Scan(lo, hi, func(_, val []byte) bool {
+		e.Elements = append(e.Elements, v.decode(val).vals)
+		e.Expiries = append(e.Expiries, v.expiry(val))
+		return true
+	})
+}

@@ -224,6 +224,11 @@ func (b *epochBuild) createView(rel *catalog.Relation) error {
 			return sqlerr.New(sqlerr.UndefinedTable, "a relation that view \"%s\" reads was dropped meanwhile", rel.Name)
 		}
 	}
+	for _, oid := range rel.Processors {
+		if b.cat.ProcessorByOID(oid) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "a processor that view \"%s\" calls was dropped meanwhile", rel.Name)
+		}
+	}
 	r := *rel
 	r.CreatedEpoch = b.n
 	if r.Kind == catalog.MatView {
@@ -287,7 +292,7 @@ func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Qu
 		return nil, err
 	}
 	set := viewSettings(rel)
-	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery}
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find}
 	if rel.Kind == catalog.MatView {
 		policy := rel.Options["watermark_policy"]
 		if policy == "" {
@@ -334,7 +339,7 @@ func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
 		}
 		rel.Columns = append(rel.Columns, catalog.Column{Name: name, Type: t})
 	}
-	rel.DependsOn = q.DependsOn
+	rel.DependsOn, rel.Processors = q.DependsOn, q.Processors
 	if rel.Kind == catalog.MatView {
 		rel.AppendOnly = p.AppendOnly
 		if p.HasWatermark {

@@ -20,6 +20,9 @@ func (s *sess) drop(ctx context.Context, x *ast.Drop) (session.Result, error) {
 	if x.Kind == "schema" {
 		return s.dropSchemas(ctx, x)
 	}
+	if x.Kind == "processor" {
+		return s.dropProcessors(ctx, x)
+	}
 	kind, ok := dropKinds[x.Kind]
 	if !ok {
 		return nil, sqlerr.Unsupported("%s is not supported", tag)
@@ -186,10 +189,14 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 					oids = append(oids, r.OID)
 				}
 			}
-			if len(oids) > 0 && !x.Cascade {
+			procs := processorsIn(b.cat, name)
+			if len(oids)+len(procs) > 0 && !x.Cascade {
 				var lines []string
 				for _, o := range oids {
 					lines = append(lines, fmt.Sprintf("%s depends on schema %s", describeObject(b.cat.ByOID(o)), name))
+				}
+				for _, o := range procs {
+					lines = append(lines, fmt.Sprintf("processor %s.%s depends on schema %s", name, b.cat.ProcessorByOID(o).Name, name))
 				}
 				return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %s because other objects depend on it", name).
 					WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
@@ -198,6 +205,9 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 				if err := b.dropAll(oids, true); err != nil {
 					return err
 				}
+			}
+			if err := b.dropProcessors(procs, true); err != nil {
+				return err
 			}
 			if err := b.apply(event{Kind: "drop schema", Sch: &catalog.Schema{Name: name}}); err != nil {
 				return err

@@ -34,6 +34,8 @@ type Options struct {
 	BackfillRows int64
 	// Clock gives processing time: the timestamps of epochs, and what streams are idle by. nil: time.Now. It may be called from any goroutine.
 	Clock func() time.Time
+	// Processors are those in Go that the program offers; nil for none.
+	Processors *Processors
 	// Store options that tests set.
 	Store state.Options
 	Log   zerolog.Logger

@@ -164,7 +164,7 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 // onlyDrops says whether the epoch does nothing but drop relations, which must work on a full disk too.
 func (b *epochBuild) onlyDrops() bool {
 	for _, ev := range b.events {
-		if ev.Kind != "drop" && ev.Kind != "drop schema" {
+		if ev.Kind != "drop" && ev.Kind != "drop schema" && ev.Kind != "drop processor" {
 			return false
 		}
 	}
@@ -193,6 +193,8 @@ func (e *Engine) realize(b *epochBuild) {
 			e.replaced(ev.Rel)
 		case "drop":
 			e.drop(ev.OID)
+		case "processor":
+			e.exchange(ev.Proc)
 		}
 	}
 }

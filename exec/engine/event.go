@@ -10,10 +10,11 @@ import (
 // event is one change of the catalog. Events stand in the epoch's record and are replayed from it, so applying one
 // must depend on nothing but the event and what came before it.
 type event struct {
-	Kind string            // "create", "replace", "drop", "create schema", "drop schema"
-	Rel  *catalog.Relation `json:",omitempty"`
-	OID  catalog.OID       `json:",omitempty"`
-	Sch  *catalog.Schema   `json:",omitempty"`
+	Kind string             // "create", "replace", "drop", "create schema", "drop schema", "processor", "drop processor"
+	Rel  *catalog.Relation  `json:",omitempty"`
+	OID  catalog.OID        `json:",omitempty"`
+	Sch  *catalog.Schema    `json:",omitempty"`
+	Proc *catalog.Processor `json:",omitempty"`
 }
 
 // apply makes an event part of the epoch: the catalog changes at once, streams and tables are usable at once; views start when
@@ -47,6 +48,10 @@ func (b *epochBuild) apply(ev event) error {
 		b.cat = b.cat.WithSchema(*ev.Sch)
 	case "drop schema":
 		b.cat = b.cat.WithoutSchema(ev.Sch.Name)
+	case "processor":
+		b.cat = b.cat.WithProcessor(ev.Proc)
+	case "drop processor":
+		b.cat = b.cat.WithoutProcessor(ev.OID)
 	default:
 		return sqlerr.New(sqlerr.DataCorrupted, "unknown catalog event \"%s\"", ev.Kind)
 	}
@@ -76,10 +81,11 @@ func decodeEvents(b []byte) ([]event, error) {
 
 // catalogImage is a catalog as kept in a checkpoint: all that is not the system's.
 type catalogImage struct {
-	Version   uint64
-	NextOID   catalog.OID
-	Schemas   []catalog.Schema
-	Relations []*catalog.Relation
+	Version    uint64
+	NextOID    catalog.OID
+	Schemas    []catalog.Schema
+	Relations  []*catalog.Relation
+	Processors []*catalog.Processor `json:",omitempty"`
 }
 
 func encodeCatalog(c *catalog.Catalog) ([]byte, error) {
@@ -94,6 +100,7 @@ func encodeCatalog(c *catalog.Catalog) ([]byte, error) {
 			img.Relations = append(img.Relations, r)
 		}
 	}
+	img.Processors = c.Processors()
 	return json.Marshal(img)
 }
 
@@ -109,6 +116,9 @@ func decodeCatalog(base *catalog.Catalog, data []byte) (*catalog.Catalog, error)
 	}
 	for _, r := range img.Relations {
 		c = c.With(r)
+	}
+	for _, p := range img.Processors {
+		c = c.WithProcessor(p)
 	}
 	c.NextOID = max(c.NextOID, img.NextOID)
 	return c, nil

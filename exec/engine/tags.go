@@ -26,6 +26,8 @@ func commandTag(st ast.Stmt) string {
 		return "CREATE VIEW"
 	case *ast.CreateIndex:
 		return "CREATE INDEX"
+	case *ast.CreateProcessor:
+		return "CREATE PROCESSOR"
 	case *ast.CreateOther:
 		return x.What
 	case *ast.Drop:

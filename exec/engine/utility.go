@@ -81,6 +81,8 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 		return s.createRelation(ctx, x)
 	case *ast.CreateView:
 		return s.createView(ctx, x)
+	case *ast.CreateProcessor:
+		return s.createProcessor(ctx, x)
 	case *ast.Drop:
 		return s.drop(ctx, x)
 	case *ast.Alter:
@@ -196,6 +198,8 @@ func showColumns(name string) []session.Column {
 		return textCols("Schema", "Name")
 	case "schemas":
 		return textCols("Name")
+	case "processors":
+		return textCols("Schema", "Name", "Language", "Returns")
 	}
 	if d := settingsByName[canonical(name)]; d != nil {
 		return textCols(d.name)
@@ -216,6 +220,8 @@ func (s *sess) show(x *ast.Show) (session.Result, error) {
 		for _, sc := range s.catalog().Schemas() {
 			out = append(out, []string{sc.Name})
 		}
+	case "processors":
+		out = s.showProcessors()
 	case "streams", "tables", "views", "materialized views", "indexes":
 		for _, r := range s.catalog().Relations() {
 			if r.Kind.String()+"s" == x.Name || r.Kind == catalog.Index && x.Name == "indexes" {

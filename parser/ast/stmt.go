@@ -108,7 +108,7 @@ type (
 	}
 	// Drop is DROP of any kind.
 	Drop struct {
-		Kind     string // "schema", "stream", "table", "view", "materialized view", "index"
+		Kind     string // "schema", "stream", "table", "view", "materialized view", "index", "processor"
 		Names    []Name
 		IfExists bool
 		Cascade  bool

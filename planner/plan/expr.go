@@ -21,6 +21,12 @@ type (
 		Index int
 		Typ   types.Type
 		Name  string // for EXPLAIN and errors
+		Row   *RowType
+	}
+	// RowType describes the fields of a column of type Record that holds rows with named fields; a column has nil where it does not.
+	RowType struct {
+		Names []string
+		Types []types.Type
 	}
 	// Const is a literal.
 	Const struct {
@@ -95,7 +101,7 @@ type (
 		Elems []Expr
 		Typ   types.Type
 	}
-	// Subscript is array[i] (slices are calls of array_slice).
+	// Subscript is array[i] (slices are calls of array_slice), or field i of a Record, i a constant from 1.
 	Subscript struct {
 		X, Index Expr
 		Typ      types.Type

@@ -13,6 +13,7 @@ type Column struct {
 	// TableOID and Attr tell the client where a plain column comes from; zero otherwise.
 	TableOID catalog.OID
 	Attr     int16
+	Row      *RowType
 }
 
 // Bound says what bounds an operator's state.
@@ -319,6 +320,8 @@ type Query struct {
 	// Reads are the relations that the plan scans, views expanded; DependsOn those named in the text.
 	Reads     []*catalog.Relation
 	DependsOn []catalog.OID
+	// Processors are the processors called in the text.
+	Processors []catalog.OID
 	// Notices are about unbounded state and the like.
 	Notices []string
 }

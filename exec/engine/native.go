@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"sort"
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/exec/custom"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// Processors are processors in Go that a program which embeds the engine offers to SQL by name. They are not in the catalog: a program
+// that opens the database must offer those that its views use, before it is opened. It may be used from any goroutine.
+type Processors struct {
+	mu     sync.Mutex
+	byName map[string]*catalog.Processor
+}
+
+// Register offers a processor whose result has the given columns; make is called for each operator that runs one. Registering a name
+// again is an error (42710).
+func (r *Processors) Register(name string, result []catalog.Column, make func() custom.StatefulProcessor) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName[name] != nil {
+		return duplicateProcessor(name)
+	}
+	if name == "" || len(result) == 0 {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "a processor needs a name and result columns")
+	}
+	if r.byName == nil {
+		r.byName = map[string]*catalog.Processor{}
+	}
+	r.byName[name] = &catalog.Processor{Name: name, Columns: result, Language: "go", Native: make}
+	return nil
+}
+
+// find looks a processor up, nil if there is none.
+func (r *Processors) find(name string) *catalog.Processor {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byName[name]
+}
+
+// natives lists the processors in Go by name.
+func (e *Engine) natives() []*catalog.Processor {
+	r := e.opts.Processors
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []*catalog.Processor
+	for _, p := range r.byName {
+		out = append(out, p)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
