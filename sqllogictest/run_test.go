@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tidemarkdb/tidemark/sqllogictest/pgtest"
 )
@@ -267,7 +270,7 @@ SELECT 4
 var rewriteSuites = flag.Bool("rewrite", false, "rewrite the answers in suites with those of PostgreSQL")
 
 // notPostgres are the suites in Tidemark's own SQL.
-var notPostgres = []string{"spark", "tidemark"}
+var notPostgres = []string{"spark", "streaming", "tidemark"}
 
 // postgresSuites lists the files of plain PostgreSQL SQL.
 func postgresSuites() ([]string, error) {
@@ -284,20 +287,39 @@ func TestSuites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := Options{URL: pgtest.Start(t)}
+	server := pgtest.Start(t)
+	var opts Options
 	modes := []Mode{AsIs, Before, After}
 	if *rewriteSuites {
 		opts.Complete, modes = true, []Mode{AsIs}
 	}
 	for _, opts.Mode = range modes {
-		rep, err := Run(context.Background(), opts, files...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rep.Failed() {
-			t.Error(rep)
+		for i, f := range files {
+			opts.URL = newDatabase(t, server, fmt.Sprintf("%s%d", opts.Mode, i))
+			rep, err := Run(context.Background(), opts, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Failed() {
+				t.Error(rep)
+			}
 		}
 	}
+}
+
+// newDatabase makes an empty database beside that of url and gives its URL.
+func newDatabase(t *testing.T, url, name string) string {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgconn.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, "CREATE DATABASE "+name).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(url, "/postgres?", "/"+name+"?", 1)
 }
 
 func TestCommand(t *testing.T) {
