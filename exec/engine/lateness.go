@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // lateness counts how far the rows of a stream were behind the greatest event time before them, microseconds, in logarithmic
@@ -38,19 +38,6 @@ func middle(bucket int) int64 {
 	}
 	e := bucket/subBuckets - 1
 	return int64(bucket%subBuckets+subBuckets)<<e + int64(1)<<e/2
-}
-
-// add counts a row that was behind, or with by = -1 takes it back (but for max).
-func (l *lateness) add(us, by int64) {
-	if us < 0 { // further than can be told
-		us = math.MaxInt64
-	}
-	if l.buckets == nil {
-		l.buckets = make([]int64, maxBuckets)
-	}
-	l.n += by
-	l.max = max(l.max, us)
-	l.buckets[bucketOf(us)] += by
 }
 
 // quantile gives the distance that the fraction q of the rows was not further behind than; false without rows.
@@ -116,38 +103,105 @@ func (s *eventStats) mean() int64 {
 	return s.base + m
 }
 
-// observe takes an epoch's event times in, in order of arrival: one pass gives the greatest time so far, the lateness and the
-// epoch's figures.
+// observe takes a batch of event times in, in order of arrival: the greatest time so far, the lateness, the epoch's figures.
 func (s *stream) observe(v *batch.Vector) { s.observeBy(v, 1) }
 
+// observeBy is observe, or with by = -1 takes what it did to lateness back.
 func (s *stream) observeBy(v *batch.Vector, by int64) {
-	high, st := s.maxEvent, &s.epoch
-	ahead := int64(0)
+	ts := v.I64[:v.N]
+	sum := summary{sorted: true}
+	plain := v.Valid == nil && v.Type.Kind != types.Date && v.N > 0
+	if plain {
+		sum = summarize(ts)
+		_, first := eventMicros(v.Type, sum.min)
+		_, last := eventMicros(v.Type, sum.max)
+		plain = first && last
+	}
+	if !plain { // NULLs, infinities or days: those that count are copied
+		ts = finiteMicros(v)
+		if len(ts) == 0 {
+			return
+		}
+		sum = summarize(ts)
+	}
+	s.epoch.add(&sum)
+	if sum.sorted && ts[0] >= s.maxEvent {
+		s.lateness.n += by * sum.n
+		s.lateness.zero += by * sum.n
+	} else {
+		s.lateness.addAll(ts, s.maxEvent, by)
+	}
+	if sum.max > s.maxEvent {
+		s.maxEvent, s.moved = sum.max, true
+	}
+}
+
+// summary is what one pass finds of times; sum is of the distances from base, in milliseconds.
+type summary struct {
+	n, min, max, base, sum int64
+	sorted                 bool
+}
+
+// milliBias is a whole number of milliseconds that makes times positive, so that they can be rounded down by an unsigned division.
+const milliBias = (1 << 63) / 1000 * 1000
+
+func summarize(ts []int64) summary {
+	low, high, prev := ts[0], ts[0], ts[0]
+	base, sum, back := uint64(ts[0])+milliBias, uint64(0), false
+	base /= 1000
+	for _, t := range ts {
+		low, high = min(low, t), max(high, t)
+		sum += (uint64(t)+milliBias)/1000 - base
+		back = back || t < prev
+		prev = t
+	}
+	return summary{n: int64(len(ts)), min: low, max: high, base: int64(base) - milliBias/1000, sum: int64(sum), sorted: !back}
+}
+
+// finiteMicros copies the times that are neither NULL nor infinite, as microseconds.
+func finiteMicros(v *batch.Vector) []int64 {
+	ts := make([]int64, 0, v.N)
 	for i, x := range v.I64[:v.N] {
 		if v.Valid != nil && v.IsNull(i) {
 			continue
 		}
-		t, ok := eventMicros(v.Type, x)
-		if !ok {
-			continue
+		if t, ok := eventMicros(v.Type, x); ok {
+			ts = append(ts, t)
 		}
+	}
+	return ts
+}
+
+// add takes a batch's figures in.
+func (s *eventStats) add(x *summary) {
+	if s.n == 0 {
+		s.min, s.max, s.base = x.min, x.max, x.base
+	}
+	s.n += x.n
+	s.min, s.max = min(s.min, x.min), max(s.max, x.max)
+	s.sum += x.sum + x.n*(x.base-s.base)
+}
+
+// addAll counts rows of which the greatest time before them was high; with by = -1 it takes them back, but for max.
+func (l *lateness) addAll(ts []int64, high, by int64) {
+	if l.buckets == nil {
+		l.buckets = make([]int64, maxBuckets)
+	}
+	buckets, most, zero := l.buckets, l.max, int64(0)
+	for _, t := range ts {
 		if t >= high {
 			high = t
-			ahead++
-		} else {
-			s.lateness.add(high-t, by)
+			zero++
+			continue
 		}
-		ms := floorMilli(t) / 1000
-		if st.n == 0 {
-			st.min, st.max, st.base = t, t, ms
+		us := high - t
+		if us < 0 { // further than can be told
+			us = math.MaxInt64
 		}
-		st.n++
-		st.min, st.max = min(st.min, t), max(st.max, t)
-		st.sum += ms - st.base
+		most = max(most, us)
+		buckets[bucketOf(us)] += by
 	}
-	s.lateness.n += by * ahead
-	s.lateness.zero += by * ahead
-	if high != s.maxEvent && high != dataflow.NoTime {
-		s.maxEvent, s.moved = high, true
-	}
+	l.max = most
+	l.n += by * int64(len(ts))
+	l.zero += by * zero
 }
