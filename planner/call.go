@@ -48,7 +48,7 @@ func init() {
 }
 
 func (x *exprBinder) callExpr(n *ast.Call) plan.Expr {
-	if n.Schema != "" && n.Schema != "pg_catalog" {
+	if n.Schema != "" && n.Schema != "pg_catalog" && !(n.Schema == "information_schema" && strings.HasPrefix(n.Name, "_pg_")) {
 		failAt(n.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", n.Schema, n.Name)
 	}
 	if f := specialForms[n.Name]; f != nil && n.Over == nil {
@@ -437,9 +437,5 @@ func (x *exprBinder) setCall(n *ast.Call) plan.Expr {
 		failAt(n.At, sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", x.clause)
 	}
 	args, _ := x.bindList(n.Args)
-	c := x.b.call(n.Name, args, n.At, fn.Set)
-	if len(c.Fn.OutCols) > 1 {
-		unsupported(n.At, "function %s returns several columns and can be used in FROM only", n.Name)
-	}
-	return x.block.addSet(c)
+	return x.block.addSet(x.b.call(n.Name, args, n.At, fn.Set))
 }

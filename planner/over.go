@@ -174,7 +174,18 @@ func (x *exprBinder) frameBound(b ast.Bound, mode string, sort []plan.SortKey) p
 
 func (b *block) addSet(c *plan.Call) plan.Expr {
 	b.sets = append(b.sets, c)
-	return &setRef{idx: len(b.sets) - 1, typ: c.Typ}
+	idx := len(b.sets) - 1
+	if c.Fn.OutCols == nil {
+		return &setRef{idx: idx, typ: c.Typ}
+	}
+	row := &plan.RowCtor{}
+	for i, o := range c.Fn.OutCols {
+		row.Args, row.Names = append(row.Args, &setRef{idx: idx, col: i, typ: o.Type}), append(row.Names, o.Name)
+	}
+	if len(row.Args) == 1 {
+		return row.Args[0]
+	}
+	return row
 }
 
 // windowFunctions adds a node for each group of calls that share partitions and order.
@@ -242,12 +253,17 @@ func (blk *block) setFunctions(on *onClause) {
 	for i := range c.Args {
 		blk.node, c.Args[i] = blk.b.attach(blk.node, blk.f, c.Args[i])
 	}
-	first := width(blk.node)
+	starts := make([]int, len(blk.sets))
+	at := width(blk.node)
+	for i, s := range blk.sets {
+		starts[i] = at
+		at += max(len(s.Fn.OutCols), 1)
+	}
 	blk.node = newTableFunc(blk.node, c, c.Fn.Name, false)
 	var put func(plan.Expr) plan.Expr
 	put = func(e plan.Expr) plan.Expr {
 		if r, ok := e.(*setRef); ok {
-			return retype(colOf(blk.node, first+r.idx), r.typ)
+			return retype(colOf(blk.node, starts[r.idx]+r.col), r.typ)
 		}
 		return mapChildren(e, put)
 	}
@@ -255,7 +271,7 @@ func (blk *block) setFunctions(on *onClause) {
 	blk.eachOutput(on, put)
 }
 
-// rowsFrom makes one call of several, each of one column.
+// rowsFrom makes one call of several.
 func rowsFrom(sets []*plan.Call) *plan.Call {
 	all := &plan.Call{Typ: types.Of(types.Record), Pos: sets[0].Pos}
 	var parts []*fn.Func
@@ -263,7 +279,9 @@ func rowsFrom(sets []*plan.Call) *plan.Call {
 	var cols []fn.OutCol
 	for _, c := range sets {
 		parts, args = append(parts, c.Fn), append(args, len(c.Args))
-		cols = append(cols, fn.OutCol{Name: c.Fn.Name, Type: c.Typ})
+		for _, o := range setColumns(c, c.Fn.Name) {
+			cols = append(cols, fn.OutCol{Name: o.Name, Type: o.Type})
+		}
 		all.Args = append(all.Args, c.Args...)
 	}
 	all.Fn = fn.RowsFrom(parts, args, cols)

@@ -36,6 +36,7 @@ type (
 	// setRef is a set-returning function call in the select list.
 	setRef struct {
 		idx int
+		col int // of its output columns
 		typ types.Type
 	}
 	// eventWindow is window(time, size, slide, start) or session_window(time, gap).
@@ -210,7 +211,7 @@ func equal(a, b plan.Expr) bool {
 		return ok && x.idx == y.idx
 	case *setRef:
 		y, ok := b.(*setRef)
-		return ok && x.idx == y.idx
+		return ok && x.idx == y.idx && x.col == y.col
 	case *eventWindow:
 		y, ok := b.(*eventWindow)
 		return ok && x.session == y.session && x.size == y.size && x.slide == y.slide && x.start == y.start &&

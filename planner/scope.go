@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -28,6 +30,8 @@ type source struct {
 type scope struct {
 	sources []*source
 	vis     []visible // in the order of *
+	// within are the items of aliased joins, whose names are hidden.
+	within []*source
 }
 
 // shift moves all columns by n.
@@ -59,6 +63,7 @@ func (s *scope) join(r *scope) *scope {
 	return &scope{
 		sources: append(append([]*source{}, s.sources...), r.sources...),
 		vis:     append(append([]visible{}, s.vis...), r.vis...),
+		within:  append(append([]*source{}, s.within...), r.within...),
 	}
 }
 
@@ -229,6 +234,9 @@ func field(x plan.Expr, name string, pos ast.Pos) plan.Expr {
 	t := x.Type()
 	if t.Kind != types.Window {
 		if t.Kind == types.Record {
+			if e := rowField(x, name); e != nil {
+				return e
+			}
 			failAt(pos, sqlerr.UndefinedColumn, "could not identify column %q in record data type", name)
 		}
 		failAt(pos, sqlerr.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type", name, t)
@@ -240,6 +248,24 @@ func field(x plan.Expr, name string, pos ast.Pos) plan.Expr {
 		return &plan.WindowField{X: x, End: true}
 	}
 	failAt(pos, sqlerr.UndefinedColumn, "column %q not found in data type %s", name, t)
+	return nil
+}
+
+// rowField gives a field of a row whose fields have names, nil if there is none of that name.
+func rowField(x plan.Expr, name string) plan.Expr {
+	switch x := x.(type) {
+	case *plan.RowCtor:
+		if i := slices.Index(x.Names, name); i >= 0 {
+			return x.Args[i]
+		}
+	case *plan.Col:
+		if x.Row == nil {
+			return nil
+		}
+		if i := slices.Index(x.Row.Names, name); i >= 0 {
+			return &plan.Subscript{X: x, Index: &plan.Const{Val: types.IntDatum(int64(i + 1)), Typ: types.Of(types.Int4)}, Typ: x.Row.Types[i]}
+		}
+	}
 	return nil
 }
 
@@ -255,7 +281,7 @@ func (f *frame) noTable(name string, pos ast.Pos) {
 					WithHint("Perhaps you meant to reference the table alias %q.", s.alias).At(int(pos)))
 			}
 		}
-		for _, s := range g.unreachable {
+		for _, s := range append(append([]*source{}, g.unreachable...), g.scope.within...) {
 			if s.alias == name {
 				fail(sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", name).
 					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", name).At(int(pos)))

@@ -84,6 +84,7 @@ func (c *conn) failExtended(err error) {
 		c.fail(context.Background(), f.err, f.src)
 	}
 	c.skipping = true
+	_ = c.out.flush() // the client may wait for it before it sends Sync; an error of the socket shows again
 }
 
 func (c *conn) handleParse(m *pgproto3.Parse) error {

@@ -238,6 +238,11 @@ func TestExtendedErrorsSkipToSync(t *testing.T) {
 	e, _, addr := startServer(t, Options{})
 	c := connect(t, addr)
 	e.takeLog()
+	c.send(&pgproto3.Parse{Query: "fail"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Flush{})
+	expect(t, c.until("E"), "1", "2", "E ERROR 22012 division by zero") // without Sync
+	c.send(&pgproto3.Sync{})
+	expect(t, c.until("Z"), "Z I")
+	e.takeLog()
 	c.send(&pgproto3.Parse{Name: "i", Query: "insert"}, &pgproto3.Parse{Name: "f", Query: "fail"},
 		&pgproto3.Bind{PreparedStatement: "i"}, &pgproto3.Execute{},
 		&pgproto3.Bind{PreparedStatement: "f"}, &pgproto3.Execute{},

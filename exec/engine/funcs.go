@@ -88,6 +88,9 @@ func (f *sessionFuncs) catalogCall(name string, args []types.Datum) (types.Datum
 	case "pg_sleep":
 		return types.NullDatum, sqlerr.Unsupported("function %s is not supported", name)
 	}
+	if name == "oidvectortypes" {
+		return typeList(args[0]), nil
+	}
 	if strings.HasPrefix(name, "pg_get_function") {
 		return functionText(name, uint32(args[0].I)), nil
 	}
@@ -144,6 +147,19 @@ func (f *sessionFuncs) description(args []types.Datum) (types.Datum, error) {
 func (s *sess) systemRows(oid catalog.OID) (*batch.Batch, error) {
 	r := &txReader{e: s.e, s: s, snap: s.e.current()}
 	return s.e.system[oid].rows(r.systemContext())
+}
+
+// typeList shows a vector of types by name.
+func typeList(v types.Datum) types.Datum {
+	var names []string
+	for a := types.DecodeArray(types.Of(types.OID), v.B); a.N > 0; a.N-- {
+		name := "???"
+		if t, ok := types.FromOID(uint32(a.Next().I)); ok {
+			name = t.String()
+		}
+		names = append(names, name)
+	}
+	return types.StringDatum(strings.Join(names, ", "))
 }
 
 // functionText shows the parts of a function's declaration.

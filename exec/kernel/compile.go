@@ -55,6 +55,9 @@ func compile(e plan.Expr, in []types.Type) (node, error) {
 	case *plan.ArrayCtor:
 		return newArrayCtor(kids, x), nil
 	case *plan.Subscript:
+		if x.X.Type().Kind == types.Record {
+			return newCall(recordFieldImpl, kids, []types.Type{x.X.Type(), x.Index.Type()}, x.Typ, true, false), nil
+		}
 		return newCall(subscriptImpl, kids, []types.Type{x.X.Type(), x.Index.Type()}, x.Typ, true, false), nil
 	case *plan.WindowField:
 		return &windowFieldNode{x: kids[0], end: x.End, out: batch.NewVector(x.Type(), 0)}, nil

@@ -209,6 +209,17 @@ var subscriptImpl = impl{row: func(f *frame, a []types.Datum) (types.Datum, erro
 	return f.array(0, a[0]).At(int(a[1].I)), nil
 }}
 
+// recordFieldImpl is a field of a record.
+var recordFieldImpl = impl{row: func(f *frame, a []types.Datum) (types.Datum, error) {
+	r := types.DecodeRecord(a[0].B)
+	for i := a[1].I; r.N > 0; i-- {
+		if _, d := r.Next(); i == 1 {
+			return d, nil
+		}
+	}
+	return types.NullDatum, nil
+}}
+
 // rowCtorImpl is ROW(...), or with names a table's row: each field with its type, as types.AppendRecord lays them out.
 func rowCtorImpl(names []string) impl {
 	return impl{text: func(f *frame, dst []byte, a []types.Datum) ([]byte, error) {

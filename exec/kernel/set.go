@@ -107,6 +107,8 @@ var setImpls = map[string]setFunc{
 	"generate_series(numeric,numeric,numeric)":          numericSeries,
 	"generate_series(timestamp,timestamp,interval)":     timeSeries(false),
 	"generate_series(timestamptz,timestamptz,interval)": timeSeries(true),
+	"_pg_expandarray(int2vector)":                       expandArray,
+	"_pg_expandarray(oidvector)":                        expandArray,
 	"generate_subscripts(anyarray,int4)":                subscripts,
 	"generate_subscripts(anyarray,int4,bool)":           subscripts,
 	"json_array_elements(json)":                         jsonElements(false),
@@ -141,6 +143,18 @@ func unnest(f *frame, a []types.Datum, emit emitFunc) error {
 	var one [1]types.Datum
 	for arr := f.array(0, a[0]); arr.N > 0; arr.N-- {
 		if one[0] = arr.Next(); !emit(one[:]) {
+			break
+		}
+	}
+	return nil
+}
+
+// expandArray gives the elements of a vector, each with its number from 1.
+func expandArray(f *frame, a []types.Datum, emit emitFunc) error {
+	var row [2]types.Datum
+	for arr := f.array(0, a[0]); arr.N > 0; arr.N-- {
+		row[0] = arr.Next()
+		if row[1].I++; !emit(row[:]) {
 			break
 		}
 	}

@@ -71,6 +71,9 @@ pg_partition_ancestors(regclass) regclass stable set cols=relid:regclass
 row_security_active(oid) bool stable session
 row_security_active(text) bool stable session
 pg_jit_available() bool volatile
+oidvectortypes(oidvector) text stable session
+_pg_expandarray(int2vector) record set cols=x:int2,n:int4
+_pg_expandarray(oidvector) record set cols=x:oid,n:int4
 `
 
 // privilegeFuncs ask about privileges; all of them are answered by the session.
