@@ -36,11 +36,7 @@ func clone(n plan.Node) plan.Node {
 	case *plan.Aggregate:
 		c = cloneAggregate(x)
 	case *plan.Join:
-		d := *x
-		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
-		d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
-		d.NullSafe = append([]bool{}, x.NullSafe...)
-		c = &d
+		c = cloneJoin(x)
 	case *plan.AsofJoin:
 		d := *x
 		d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
@@ -97,6 +93,14 @@ func clone(n plan.Node) plan.Node {
 		setInput(c, i, clone(in))
 	}
 	return c
+}
+
+func cloneJoin(x *plan.Join) *plan.Join {
+	d := *x
+	d.LeftKeys = append([]plan.Expr{}, x.LeftKeys...)
+	d.RightKeys = append([]plan.Expr{}, x.RightKeys...)
+	d.NullSafe = append([]bool{}, x.NullSafe...)
+	return &d
 }
 
 func cloneAggregate(x *plan.Aggregate) *plan.Aggregate {

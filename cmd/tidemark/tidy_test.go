@@ -118,12 +118,12 @@ func within(folder string, names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return folder == n || strings.HasPrefix(folder, n+"/") })
 }
 
-// shared are the packages below exec that operator families may import.
-var shared = []string{"exec/dataflow", "exec/kernel", "exec/rowenc", "exec/internal"}
+// notFamilies are the packages below exec that are no family of operators..
+var notFamilies = []string{"exec/dataflow", "exec/kernel", "exec/rowenc", "exec/internal", "exec/connector", "exec/engine"}
 
 // isFamily says whether a folder is a family of operators.
 func isFamily(folder string) bool {
-	return strings.HasPrefix(folder, "exec/") && !within(folder, append(shared, "exec/engine")...)
+	return strings.HasPrefix(folder, "exec/") && !within(folder, notFamilies...)
 }
 
 // owners are modules that only one of our packages may import outside tests.
@@ -161,6 +161,10 @@ func badImport(folder, path string) string {
 		return "sqllogictest is a client"
 	case isFamily(folder) && isFamily(to):
 		return "operator families do not import each other"
+	case within(folder, "exec/connector") && !within(to, "exec/connector", "sql"):
+		return "a connector knows rows only"
+	case isFamily(folder) && within(to, "exec/connector", "exec/engine"):
+		return "an operator knows neither engine nor connectors"
 	case isFamily(folder) && (within(to, "parser") || to == "planner" || within(to, "state") && to != "state/table"):
 		return "an operator knows its plan node and its state tables only"
 	}
@@ -368,7 +372,7 @@ func TestFunctionsDocumented(t *testing.T) {
 		}
 	}
 	for _, f := range fn.All() {
-		if f.Class == fn.Operator || f.Class == fn.Cast {
+		if f.Class == fn.Operator || f.Class == fn.Cast || f.Name[0] == '_' {
 			continue
 		}
 		if !listed[f.Name] {

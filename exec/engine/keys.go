@@ -186,12 +186,6 @@ func (t *tableContents) freeze() []*state.Section {
 	return out
 }
 
-func (t *tableContents) memBytes() int64 {
-	n := int64(0)
-	t.each(func(c *rowContents) { n += c.memBytes() })
-	return n
-}
-
 func (t *tableContents) drop() { t.each(func(c *rowContents) { c.drop() }) }
 
 // tableSnapshot is a table at one epoch.

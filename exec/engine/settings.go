@@ -152,7 +152,6 @@ var settingsByName = func() map[string]*setting {
 	for i := range settingList {
 		m[strings.ToLower(settingList[i].name)] = &settingList[i]
 	}
-	m["timezone"] = m["timezone"]
 	return m
 }()
 
@@ -239,7 +238,6 @@ func parseDuration(v string) (time.Duration, error) {
 	return time.Duration(f * float64(unit)), nil
 }
 
-// checkDuration writes a time as SHOW does: in the largest unit that divides it.
 // checkPartitions takes a number of partitions.
 func checkPartitions(v string) (string, error) {
 	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 1<<16 {
@@ -248,6 +246,7 @@ func checkPartitions(v string) (string, error) {
 	return v, nil
 }
 
+// checkDuration writes a time as SHOW does: in the largest unit that divides it.
 func checkDuration(v string) (string, error) {
 	d, err := parseDuration(v)
 	if err != nil {

@@ -45,7 +45,6 @@ type viewSink struct {
 	book      letterBook
 	// What the last epoch added to the hidden relations.
 	flushedLate, flushedDead []*batch.Batch
-	env                      *types.Env
 }
 
 func (s *viewSink) reset(epoch uint64) {

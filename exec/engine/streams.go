@@ -196,17 +196,3 @@ func (s *stream) stat(old streamStat) streamStat {
 	}
 	return st
 }
-
-// maxEventTime gives the greatest finite event time of a column, in microseconds.
-func maxEventTime(v *batch.Vector) (int64, bool) {
-	t, any := int64(0), false
-	for i := 0; i < v.N; i++ {
-		if v.IsNull(i) {
-			continue
-		}
-		if x, ok := eventMicros(v.Type, v.I64[i]); ok && (!any || x > t) {
-			t, any = x, true
-		}
-	}
-	return t, any
-}

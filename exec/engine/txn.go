@@ -25,9 +25,8 @@ type txn struct {
 	snap     *published
 	started  int64
 	ops      []txnOp
-	// cat is the catalog with the block's own DDL, over base; nil without any.
+	// cat is the catalog with the block's own DDL; nil without any.
 	cat  *catalog.Catalog
-	base *catalog.Catalog
 	own  map[catalog.OID]*overlay
 	save []savepoint
 	// settings are the run-time parameters as the block began, which ROLLBACK brings back; local names those that SET LOCAL changed,

@@ -187,7 +187,6 @@ func (g *generator) aggregate(want []kind, depth int) (string, []column) {
 	keys := c.n(min(len(want), 3) + 1)
 	bare := true // all keys are columns
 	var items, ordinals []string
-	var pre []ref // group keys, for HAVING
 	for i, k := range want {
 		switch {
 		case i < keys && k != kArr:
@@ -202,7 +201,6 @@ func (g *generator) aggregate(want []kind, depth int) (string, []column) {
 			}
 			items = append(items, fmt.Sprintf("%s AS c%d", x, i+1))
 			ordinals = append(ordinals, fmt.Sprint(i+1))
-			pre = append(pre, ref{x, k})
 		default:
 			x := g.agg(k, scope, c.n(2))
 			if k != kArr && c.oneIn(5) {
