@@ -265,7 +265,7 @@ func (fb *fromBinder) join(j *ast.Join, outer *fromPart) *fromPart {
 	for i, name := range j.Columns {
 		s.cols[i].name = name
 	}
-	p.scope = &scope{sources: []*source{s}, vis: append([]visible{}, s.cols...)}
+	p.scope = &scope{sources: []*source{s}, vis: append([]visible{}, s.cols...), within: append(p.scope.within, p.scope.sources...)}
 	return p
 }
 
@@ -320,7 +320,7 @@ func hasSubquery(e plan.Expr) bool {
 }
 
 func shifted(s *scope, n int) *scope {
-	c := &scope{vis: append([]visible{}, s.vis...)}
+	c := &scope{vis: append([]visible{}, s.vis...), within: s.within}
 	for _, src := range s.sources {
 		d := *src
 		d.cols = append([]visible{}, src.cols...)
