@@ -1,9 +1,6 @@
 package custom
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -19,24 +16,9 @@ type keyCoder struct {
 func newKeyCoder(s *Schema) keyCoder {
 	c := keyCoder{schema: s}
 	for _, f := range s.Fields {
-		c.exact = c.exact || !reversible(f.Type)
+		c.exact = c.exact || !types.KeyReversible(f.Type)
 	}
 	return c
-}
-
-// reversible says whether decodeKey can read what types.AppendKey wrote for a type.
-func reversible(t types.Type) bool {
-	switch t.Layout() {
-	case types.LayoutI64, types.LayoutF64:
-		return true
-	case types.LayoutPair:
-		return t.Kind == types.UUID || t.Kind == types.Window
-	}
-	switch t.Kind {
-	case types.Text, types.Varchar, types.Name, types.Bytea, types.Unknown:
-		return true
-	}
-	return false
 }
 
 // append appends the key bytes of values.
@@ -69,7 +51,10 @@ func (c keyCoder) cut(key, val []byte) (vals []types.Datum, keyRest, valRest []b
 		return vals, key[len(n):], val
 	}
 	for i, f := range c.schema.Fields {
-		vals[i], key = decodeKey(f.Type, key)
+		var err error
+		if vals[i], key, err = types.ReadKey(f.Type, key); err != nil {
+			panic(&table.Failure{Err: err})
+		}
 	}
 	return vals, key, val
 }
@@ -115,61 +100,3 @@ func appendDatums(dst []byte, s *Schema, vals []types.Datum) []byte {
 }
 
 func corrupt() { rowenc.Varint(nil) }
-
-// decodeKey reads what types.AppendKey wrote, ascending with NULL last.
-func decodeKey(t types.Type, b []byte) (types.Datum, []byte) {
-	if len(b) == 0 {
-		corrupt()
-	}
-	tag := b[0]
-	b = b[1:]
-	if tag != 1 {
-		return types.NullDatum, b
-	}
-	word := func() uint64 {
-		if len(b) < 8 {
-			corrupt()
-		}
-		w := binary.BigEndian.Uint64(b)
-		b = b[8:]
-		return w
-	}
-	switch t.Layout() {
-	case types.LayoutI64:
-		return types.IntDatum(int64(word() ^ 1<<63)), b
-	case types.LayoutF64:
-		u := word()
-		if u == math.MaxUint64 {
-			return types.FloatDatum(math.NaN()), b
-		}
-		if u>>63 != 0 {
-			u &^= 1 << 63
-		} else {
-			u = ^u
-		}
-		return types.FloatDatum(math.Float64frombits(u)), b
-	case types.LayoutPair:
-		i, j := word(), word()
-		if t.Kind == types.UUID {
-			return types.PairDatum(int64(i), int64(j)), b
-		}
-		return types.PairDatum(int64(i^1<<63), int64(j^1<<63)), b
-	}
-	// 0 is 0, 255; the end is 0, 1.
-	var out []byte
-	for i := 0; i+1 < len(b); i++ {
-		if b[i] != 0 {
-			continue
-		}
-		if b[i+1] == 1 {
-			if out == nil {
-				return types.Datum{B: b[:i:i]}, b[i+2:]
-			}
-			return types.Datum{B: append(out, b[:i]...)}, b[i+2:]
-		}
-		out = append(out, b[:i+1]...)
-		b, i = b[i+2:], -1
-	}
-	corrupt()
-	return types.Datum{}, nil
-}
