@@ -5,6 +5,7 @@ PORT    ?= 7432
 TIMEOUT ?= 20m
 export CGO_ENABLED := 0
 
+CONCURRENT := ./exec/engine/... ./exec/dataflow ./state/... ./checkpoint/... ./wire/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help build run test race lint slt golden fuzz bench clean
@@ -22,13 +23,16 @@ test: ## run every test; what needs psql or PostgreSQL says so where it is missi
 	go vet ./...
 	go test -timeout $(TIMEOUT) ./...
 
-race: ## the packages with concurrency, under the race detector
-	CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./exec/engine/... ./state/... ./checkpoint/... ./wire/...
+race: ## the packages with concurrency, under the race detector (needs gcc)
+	CGO_ENABLED=1 go test -race -short -timeout $(TIMEOUT) $(CONCURRENT)
+	CGO_ENABLED=1 go test -race -short -timeout $(TIMEOUT) -run 'TestReadYourWrites|TestOneEpoch|TestMachine' ./cmd/tidemark
 
-lint: ## formatting, vet, staticcheck, import directions
-	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w ."; exit 1; }
+lint: ## formatting, modules, vet, staticcheck, the rules of the tree
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "$$files"; echo "run gofmt -w ."; exit 1; }
+	go mod tidy -diff
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go test -run 'TestImport|TestComments|TestLength|TestForbiddenWords|TestFunctionsDocumented' ./cmd/tidemark
 
 slt: build ## the SQL suites over the wire, in all modes
 	$(BIN) sqllogictest --mode all sqllogictest/suites
