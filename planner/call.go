@@ -260,10 +260,35 @@ func (x *exprBinder) aggregate(n *ast.Call) plan.Expr {
 		failAt(n.At, sqlerr.GroupingError, "aggregate functions are not allowed in %s", x.clause)
 	}
 	agg := x.aggCall(n)
+	if overSession(agg) {
+		// Sessions are known only when the rows of a group have been put together.
+		unsupported(n.At, "session_window in the arguments of an aggregate function is not supported")
+	}
 	if ownedOutside(agg) {
 		unsupported(n.At, "aggregate functions over columns of an outer query only are not supported")
 	}
 	return x.block.addAgg(agg)
+}
+
+// overSession says whether an aggregate reads the block's session window.
+func overSession(a plan.Agg) bool {
+	found := false
+	see := func(e plan.Expr) {
+		walk(e, func(e plan.Expr) {
+			w, ok := e.(*eventWindow)
+			found = found || ok && w.session
+		})
+	}
+	for _, e := range a.Args {
+		see(e)
+	}
+	for _, k := range a.OrderBy {
+		see(k.X)
+	}
+	if a.Filter != nil {
+		see(a.Filter)
+	}
+	return found
 }
 
 // ownedOutside says whether all columns of the call belong to enclosing queries, whose aggregate it then would be.

@@ -30,9 +30,11 @@ func sqlState(t testing.TB, c *pgconn.PgConn, sql string) string {
 func TestHostileQueries(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
 	c := connect(t, url)
-	execSQL(t, c, `CREATE TABLE t (a int PRIMARY KEY, b bigint); CREATE STREAM s (a int, hi bigint); SET statement_timeout = '1s'`)
+	execSQL(t, c, `CREATE TABLE t (a int PRIMARY KEY, b bigint); CREATE STREAM s (a int, hi bigint); CREATE STREAM e (ts timestamp); SET statement_timeout = '1s'`)
 	for _, x := range []struct{ sql, state string }{
 		{"INSERT INTO s VALUES (1) RETURNING (SELECT * FROM (VALUES (1)) q)", "0A000"},
+		{"SELECT session_window(ts, '5 minutes') AS w, count(w) FROM e GROUP BY session_window(ts, '5 minutes')", "0A000"},
+		{"SELECT session_window(ts, '5 minutes') AS w, count(*) FROM e GROUP BY session_window(ts, '5 minutes') HAVING max(w.start) > now()", "0A000"},
 		// Rows that nobody can hold: they pass, and a time limit ends them.
 		{"SELECT count(*) FROM generate_series(1, 1000000000000)", "57014"},
 		{"SELECT g FROM generate_series(1, 1000000000000) g WHERE g < 0", "57014"},
