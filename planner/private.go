@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -294,9 +295,10 @@ func equalAll(a, b []plan.Expr) bool {
 	return true
 }
 
+// sameDatum compares the bits of doubles: NaN is the same constant as NaN, and 0 is not -0.
 func sameDatum(a, b types.Datum) bool {
 	if a.Null || b.Null {
 		return a.Null == b.Null
 	}
-	return a.I == b.I && a.J == b.J && a.F == b.F && bytes.Equal(a.B, b.B)
+	return a.I == b.I && a.J == b.J && math.Float64bits(a.F) == math.Float64bits(b.F) && bytes.Equal(a.B, b.B)
 }
