@@ -1,0 +1,152 @@
+// Package connector is the contract between the engine and what feeds its streams from outside. A connector opens a Source
+// at an Offset; the source gives Chunks of rows, each with the Extent of the input that it came from. The engine records the
+// extent with the rows, or instead of them, in one epoch: that is what makes every row count exactly once.
+//
+// The rule that everything rests on: a source replays identically. The same extent, read again with the same columns, gives the
+// same rows in the same order, or an error that says that the input has changed.
+//
+// A connector knows nothing of epochs, views or the log, and the engine nothing of files or partitions but their names.
+package connector
+
+import (
+	"context"
+	"maps"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// Connector is one kind of source. Its methods may be called from any goroutine.
+type Connector interface {
+	// Check tests options and columns as CREATE STREAM gives them. Errors are for the client: 22023 for an option, 0A000 for what is
+	// not built. It does not look at the source itself, which may come later.
+	Check(Config) error
+	// Bounded says whether a source with these options, which Check has passed, ends.
+	Bounded(options map[string]string) bool
+	// Open starts a source at the offset of the config.
+	Open(Config) (Source, error)
+	// Reread opens the source to read recorded extents again; the config's offset does not matter.
+	Reread(Config) (Rereader, error)
+}
+
+// Config is what a source is opened with.
+type Config struct {
+	// Options are those of the stream, names in lower case.
+	Options map[string]string
+	// Columns are those of the stream; they are not modified.
+	Columns []catalog.Column
+	// Offset is where to begin. The source gets it as its own.
+	Offset *Offset
+	// Fingerprint asks for the hash of each chunk: its rows will not be kept.
+	Fingerprint bool
+}
+
+// Source reads one stream's input. It is used by one goroutine.
+type Source interface {
+	// Read gives at most about max rows, the next ones. nil without an error: there is nothing now. io.EOF: a bounded source has
+	// ended. Any other error may pass, and the source is opened again, except 55000 and XX001, which stop the stream.
+	Read(ctx context.Context, max int) (*Chunk, error)
+	// Close ends the source.
+	Close() error
+}
+
+// Rereader reads extents again. It is used by one goroutine, and is fastest where extents follow one another.
+type Rereader interface {
+	// Reread gives the rows of an extent. Columns that did not exist when it was read are missing from the batch, which is the caller's.
+	// An input that is gone or no longer the same is an error (XX001).
+	Reread(ctx context.Context, e *Extent) (*batch.Batch, error)
+	// Close ends it.
+	Close() error
+}
+
+// Chunk is what one Read gives.
+type Chunk struct {
+	// Rows has all columns of the stream; it is the reader's. It may be empty.
+	Rows *batch.Batch
+	// Bad are the rows that could not be decoded.
+	Bad []BadRow
+	// Extent is what was read: rows, bad ones, and input without either, such as an empty file.
+	Extent Extent
+	// Lag is how much input was known to wait behind it, bytes.
+	Lag int64
+}
+
+// BadRow is a row that could not be decoded.
+type BadRow struct {
+	// Part and Line, from 1, say where it stands; Line 0: the whole part.
+	Part string
+	Line int64
+	// Err says what is wrong with it.
+	Err *sqlerr.Error
+	// Raw is its text, cut to a bounded length.
+	Raw string
+}
+
+// Extent is a range of a source's input. It is stored, as JSON, in the record of the epoch that took it in.
+type Extent struct {
+	Spans []Span
+	// Rows were decoded, Errors not.
+	Rows   int64
+	Errors int64 `json:",omitempty"`
+	// Columns is the number of the stream's columns that rows had.
+	Columns int
+	// Hash is the fingerprint of the rows, where it was asked for.
+	Hash uint64 `json:",omitempty"`
+}
+
+// Span is a range of one part of the input: of a file bytes after decompression, or rows of a Parquet file.
+type Span struct {
+	Part     string
+	From, To int64
+	// Line is the number of lines before From, ToLine before To, where the part has lines.
+	Line   int64 `json:",omitempty"`
+	ToLine int64 `json:",omitempty"`
+	// Size (bytes) and ModTime (microseconds since 1970) of the part as it was read.
+	Size    int64
+	ModTime int64
+	// Done: the part was read to its end. Cut: its last line had no line end.
+	Done bool `json:",omitempty"`
+	Cut  bool `json:",omitempty"`
+}
+
+// Offset is how far a source was read. The zero value is the beginning. It is stored in checkpoints, as JSON.
+type Offset struct {
+	Parts map[string]Position `json:",omitempty"`
+	// Rows were decoded so far, Errors not.
+	Rows, Errors int64
+	// Last is the part that was read last.
+	Last string `json:",omitempty"`
+}
+
+// Position is how far one part was read. See Span.
+type Position struct {
+	At, Line      int64
+	Size, ModTime int64
+	Done          bool `json:",omitempty"`
+	Cut           bool `json:",omitempty"`
+}
+
+// Add moves the offset over an extent that begins where it stands.
+func (o *Offset) Add(e *Extent) {
+	for i := range e.Spans {
+		o.AddSpan(&e.Spans[i])
+	}
+	o.Rows, o.Errors = o.Rows+e.Rows, o.Errors+e.Errors
+}
+
+// AddSpan moves the offset over a span.
+func (o *Offset) AddSpan(s *Span) {
+	if o.Parts == nil {
+		o.Parts = map[string]Position{}
+	}
+	o.Parts[s.Part] = Position{At: s.To, Line: s.ToLine, Size: s.Size, ModTime: s.ModTime, Done: s.Done, Cut: s.Cut}
+	o.Last = s.Part
+}
+
+// Clone copies the offset.
+func (o *Offset) Clone() *Offset {
+	c := *o
+	c.Parts = maps.Clone(o.Parts)
+	return &c
+}
