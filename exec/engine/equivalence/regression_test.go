@@ -15,6 +15,10 @@ func TestRegressions(t *testing.T) {
 		{"empty grouping set", `
 			CREATE TABLE t (a int);
 			SELECT 1 AS x FROM t GROUP BY GROUPING SETS ((), (a), ())`, "(1) (1)"},
+		{"a group key with NaN in it", `
+			CREATE TABLE t (a int PRIMARY KEY);
+			INSERT INTO t VALUES (1);
+			SELECT CASE WHEN a > 0 THEN 'NaN'::float8 ELSE 1 END AS x, count(*) FROM t GROUP BY 1`, "(NaN, 1)"},
 		{"deduplication whose first rows after a restart are late", `
 			CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '10 minutes');
 			CREATE MATERIALIZED VIEW v AS SELECT DISTINCT ON (k, ts) k, ts FROM s;
