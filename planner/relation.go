@@ -55,6 +55,9 @@ func (b *binder) relationColumns(r *catalog.Relation, c *ast.CreateRelation) {
 		r.Columns = append(r.Columns, catalog.Column{Name: d.Name, Type: t, NotNull: d.NotNull, Default: d.DefaultSQL})
 		if d.Default != nil {
 			b.defaultExpr(d.Default, d.Name, t)
+			if c, ok := d.Default.(*ast.Const); ok && c.Kind == ast.NullConst {
+				r.Columns[len(r.Columns)-1].Default = "" // as in PostgreSQL, the same as none
+			}
 		}
 		i := len(r.Columns) - 1
 		if d.PrimaryKey {

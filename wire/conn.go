@@ -284,7 +284,9 @@ func (c *conn) dropPortals() {
 // fail answers a failed statement and makes the transaction a failed one. ctx is that of the statement, or none (Background).
 func (c *conn) fail(ctx context.Context, err error, src source) {
 	e := clientError(ctx, err)
-	if e.Code == sqlerr.InternalError || e.Code == sqlerr.DataCorrupted {
+	if c.out.err != nil {
+		c.log.Debug().AnErr("err", c.out.err).Msg("connection lost in a statement")
+	} else if e.Code == sqlerr.InternalError || e.Code == sqlerr.DataCorrupted {
 		c.log.Error().Str("sqlstate", string(e.Code)).AnErr("err", e).AnErr("cause", e.Err).Msg("statement failed")
 	} else {
 		c.log.Debug().Str("sqlstate", string(e.Code)).AnErr("err", e).Msg("statement failed")

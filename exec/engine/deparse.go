@@ -196,9 +196,21 @@ func (d *deparser) call(x *plan.Call) string {
 	case x.Fn.Class == fn.Operator && len(x.Args) == 1:
 		return d.bracket(x.Fn.Name + " " + d.operand(x.Args[0]))
 	case x.Fn.Class == fn.Operator:
-		return d.bracket(d.operand(x.Args[0]) + " " + x.Fn.Name + " " + d.operand(x.Args[1]))
+		return d.bracket(d.inner(x, 0) + " " + x.Fn.Name + " " + d.inner(x, 1))
 	}
 	return parser.QuoteIdent(x.Fn.Name) + "(" + d.list(x.Args) + ")"
+}
+
+// inner writes an operand of a binary operator. In pretty form arithmetic within arithmetic has brackets only where it needs them.
+func (d *deparser) inner(parent *plan.Call, i int) string {
+	e := parent.Args[i]
+	if x, ok := e.(*plan.Call); ok && d.pretty && x.Fn.Class == fn.Operator && len(x.Args) == 2 {
+		p, q := strings.Index("+-*/%", parent.Fn.Name), strings.Index("+-*/%", x.Fn.Name)
+		if p >= 0 && q >= 0 && (p < 2 && q >= 2 || (p < 2) == (q < 2) && i == 0) {
+			return d.expr(e)
+		}
+	}
+	return d.operand(e)
 }
 
 // cast writes a conversion: in pretty form a plain operand has no brackets.

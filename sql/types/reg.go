@@ -14,7 +14,8 @@ func appendReg(dst []byte, k Kind, oid uint32, env *Env) []byte {
 	}
 	if k == Regtype {
 		if t, ok := FromOID(oid); ok {
-			return append(dst, t.String()...)
+			// The name that format_type gives a type without saying anything of a modifier.
+			return append(dst, strings.Replace(t.String(), "bpchar", "character", 1)...)
 		}
 	} else if env.RegName != nil {
 		if name, ok := env.RegName(k, oid); ok {

@@ -1,0 +1,10 @@
+CREATE SCHEMA app;
+CREATE TABLE t (id int PRIMARY KEY, name varchar(20) NOT NULL DEFAULT 'x', qty numeric(10,2) DEFAULT 0, ts timestamptz DEFAULT now(), tags text[], email text UNIQUE, CHECK (qty >= 0), CONSTRAINT pos CHECK (id > 0));
+CREATE TABLE nokey (a int, b text);
+CREATE TABLE app.two (a int, b text, c bool NOT NULL, PRIMARY KEY (a, b), UNIQUE (b, c));
+CREATE VIEW v AS SELECT id, name FROM t WHERE qty > 1;
+CREATE MATERIALIZED VIEW mv AS SELECT name, count(*) AS n, sum(qty) AS q FROM t GROUP BY name;
+CREATE TABLE "Odd Name" ("Col A" int PRIMARY KEY, "select" text DEFAULT 'it''s');
+COMMENT ON TABLE t IS 'the table';
+INSERT INTO t (id, name, qty) VALUES (1, 'a', 2), (2, 'b', 0.5);
+CREATE TABLE counters (id int primary key, n bigint);
