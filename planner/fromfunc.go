@@ -16,7 +16,9 @@ func (fb *fromBinder) function(t *ast.FuncRef, left *fromPart) *fromPart {
 		return fb.tumbleHop(t)
 	case "transform_with_state":
 		return fb.transform(t)
-	case "statestore", "state_metadata", "read_change_feed":
+	case "statestore", "state_metadata":
+		return fb.stateTable(t)
+	case "read_change_feed":
 		unsupported(n.At, "%s is not supported yet", n.Name)
 	}
 	if len(t.Tables) > 0 {

@@ -23,6 +23,7 @@ func (b *binder) checkView(root plan.Node) {
 	checkVolatile(root)
 	checkLookups(root)
 	checkCustom(root)
+	checkStateReads(root, false)
 	switch b.o.View.Mode {
 	case catalog.Complete:
 		checkComplete(root)

@@ -24,6 +24,10 @@ type Options struct {
 	ParseView func(sql string) (*ast.Query, error)
 	// NativeProcessor finds a processor that the program which embeds the engine registered, nil if there is none. It may be nil.
 	NativeProcessor func(name string) *catalog.Processor
+	// StateTable describes what statestore and state_metadata give; without it they can't be read.
+	StateTable func(StateRequest) (*StateTable, error)
+	// StoredView says that the query is that of a view that exists: what it read once may be gone.
+	StoredView bool
 	// SessionUser and Database answer current_user and current_database().
 	SessionUser string
 	Database    string
@@ -103,6 +107,8 @@ type binder struct {
 	depends []catalog.OID
 	// processors are those that are called in the text.
 	processors []catalog.OID
+	// stateReads are the state tables that a maintained view begins with.
+	stateReads []*catalog.Relation
 	// expanding is the stack of plain views being expanded.
 	expanding []*catalog.Relation
 	notices   []string
@@ -157,7 +163,7 @@ func (b *binder) noteDependency(r *catalog.Relation) {
 
 // finishQuery runs the passes after binding.
 func (b *binder) finishQuery(root plan.Node) *plan.Query {
-	q := &plan.Query{Root: root, Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends, Processors: b.processors}
+	q := &plan.Query{Root: root, Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends, Processors: b.processors, StateReads: b.stateReads}
 	if v := b.o.View; v != nil {
 		q.Mode = v.Mode
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -34,6 +35,8 @@ type Operator struct {
 	out   *rowenc.Out
 	diff  rowenc.Changes // update mode
 	buf   []byte
+	key   *Schema
+	known atomic.Pointer[[]Variable] // for readers on other goroutines
 	stats dataflow.Stats
 	floor dataflow.Watermark // rows at or below it may not be emitted
 	begun bool               // the floor of the epoch is known
@@ -82,12 +85,13 @@ func New(n *plan.Custom, in dataflow.InputTypes, sp *table.Space, opID int, env 
 	}
 	o.cols = NewSchema(cols)
 	o.out = rowenc.NewOut(plan.Types(n))
-	o.st = openStore(sp, opID, NewSchema(keys), n.Mode == catalog.Update)
+	o.key = NewSchema(keys)
+	o.st = openStore(sp, opID, o.key, n.Mode == catalog.Update)
 	proc, err := open(n.Processor, o.cols)
 	if err != nil {
 		return nil, err
 	}
-	return o, o.start(proc, newKeyCoder(NewSchema(keys)))
+	return o, o.start(proc, newKeyCoder(o.key))
 }
 
 var timeModes = map[string]TimeMode{"none": TimeModeNone, "processing_time": TimeModeProcessingTime, "event_time": TimeModeEventTime}
@@ -99,6 +103,8 @@ func (o *Operator) start(proc StatefulProcessor, keys keyCoder) error {
 		return err
 	}
 	o.proc, o.h = proc, h
+	vars := o.variables()
+	o.known.Store(&vars)
 	return nil
 }
 

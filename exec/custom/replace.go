@@ -73,8 +73,10 @@ type Variable struct {
 	Evolutions int
 }
 
-// Variables lists the variables that have, or had, state, by name.
-func (o *Operator) Variables() []Variable {
+// Variables lists the variables that have, or had, state, by name. It may be called from any goroutine.
+func (o *Operator) Variables() []Variable { return *o.known.Load() }
+
+func (o *Operator) variables() []Variable {
 	var out []Variable
 	o.st.eachSchema(func(name string, vs *variableSchemas) {
 		v := Variable{Name: name, Kind: vs.Kind, TTL: vs.TTL > 0, Declared: o.h.byN[name] != nil, Evolutions: len(vs.Schemas) - 1}
@@ -92,8 +94,16 @@ func (o *Operator) Variables() []Variable {
 	return out
 }
 
+// OutputMode gives "Append" or "Update".
+func (o *Operator) OutputMode() string {
+	if o.n.Mode == catalog.Update {
+		return "Update"
+	}
+	return "Append"
+}
+
 // Mode gives the time mode and the key's schema.
-func (o *Operator) Mode() (TimeMode, *Schema) { return o.mode, o.h.keys.schema }
+func (o *Operator) Mode() (TimeMode, *Schema) { return o.mode, o.key }
 
 // Found is one entry of a variable as a reader sees it. Its values are copies.
 type Found struct {

@@ -112,6 +112,7 @@ type history struct {
 	snaps map[catalog.OID]contentSnapshot // of tables and views
 	wms   map[catalog.OID]mark            // of those
 	size  int64                           // rows, about
+	err   error                           // why it can't be had
 }
 
 // historyOf gathers a view's history up to epoch p.
@@ -128,6 +129,11 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 			continue
 		}
 		snap := p.rels[s.Rel.OID]
+		if _, ok := specOf(s.Rel); ok {
+			if snap, h.err = e.stateForView(s.Rel); h.err != nil {
+				return h
+			}
+		}
 		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil {
 			// Created in the same epoch, and filled already.
 			snap = in.out.publish(upTo)
@@ -295,6 +301,11 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 		return
 	}
 	h := e.historyOf(v, e.current(), n-1)
+	if h.err != nil {
+		v.setStatus(viewFailed, h.err)
+		e.log.Error().Err(h.err).Str("view", v.rel.Name).Msg("view could not start")
+		return
+	}
 	waits := false
 	for _, s := range v.graph.Sources() {
 		if in := e.viewByOID[s.Rel.OID]; in != nil {
@@ -393,6 +404,7 @@ func (e *Engine) waitInputs(v *view, f *backfill) (*history, error) {
 			f.mu.Unlock()
 			p := e.current()
 			h = e.historyOf(v, p, p.epoch)
+			failed = h.err
 		})
 		if err != nil {
 			return nil, errStopped

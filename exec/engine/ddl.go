@@ -292,7 +292,7 @@ func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Qu
 		return nil, err
 	}
 	set := viewSettings(rel)
-	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find}
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
 	if rel.Kind == catalog.MatView {
 		policy := rel.Options["watermark_policy"]
 		if policy == "" {
@@ -339,7 +339,7 @@ func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
 		}
 		rel.Columns = append(rel.Columns, catalog.Column{Name: name, Type: t})
 	}
-	rel.DependsOn, rel.Processors = q.DependsOn, q.Processors
+	rel.DependsOn, rel.Processors, rel.StateReads = q.DependsOn, q.Processors, q.StateReads
 	if rel.Kind == catalog.MatView {
 		rel.AppendOnly = p.AppendOnly
 		if p.HasWatermark {

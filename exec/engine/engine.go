@@ -57,7 +57,9 @@ type Engine struct {
 
 	nextOID atomic.Uint32
 	nextRow atomic.Int64 // last hidden row id given
-	system  map[catalog.OID]*systemRelation
+	// stateCalls counts calls of statestore and the like that were described.
+	stateCalls atomic.Uint32
+	system     map[catalog.OID]*systemRelation
 
 	// Of the loop's goroutine:
 	streams        map[catalog.OID]*stream

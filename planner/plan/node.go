@@ -322,6 +322,8 @@ type Query struct {
 	DependsOn []catalog.OID
 	// Processors are the processors called in the text.
 	Processors []catalog.OID
+	// StateReads are the state tables that a maintained view begins with (statestore in an initial state).
+	StateReads []*catalog.Relation
 	// Notices are about unbounded state and the like.
 	Notices []string
 }

@@ -93,6 +93,8 @@ type Relation struct {
 	Settings   map[string]string // TimeZone, DateStyle, search_path at CREATE
 	DependsOn  []OID             // relations read by the query
 	Processors []OID             `json:",omitempty"` // processors that it calls
+	// StateReads describe the state tables that a MatView began with (statestore in an initial state), in the order of the text.
+	StateReads []*Relation `json:",omitempty"`
 	OutputMode OutputMode
 	AppendOnly bool // of MatView and System: rows are never deleted (streams are always so)
 	// WatermarkCols are the columns of a MatView that carry its watermark (DESIGN section 4).

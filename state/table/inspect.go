@@ -29,6 +29,16 @@ func (s *Space) Tables() []Info {
 	return out
 }
 
+// Decls lists the declarations of the tables, without figures: unlike Tables it may be called from any goroutine once all tables are
+// declared.
+func (s *Space) Decls() []Info {
+	out := make([]Info, len(s.tables))
+	for i, t := range s.tables {
+		out[i] = Info{Kind: t.info().kind, Decl: t.info().decl}
+	}
+	return out
+}
+
 // Each calls f for every entry of table i, on disk or in memory, until it
 // returns false. It reads past memory without filling it. f must not use the space.
 func (s *Space) Each(i int, f func(e *Entry) bool) { s.tables[i].each(f) }
