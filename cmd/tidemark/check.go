@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
+	"github.com/rs/zerolog"
+
 	"github.com/tidemarkdb/tidemark/checkpoint"
 	"github.com/tidemarkdb/tidemark/exec/engine"
+	"github.com/tidemarkdb/tidemark/wire/pgcatalog"
 )
 
 // checkMain verifies a data directory offline.
@@ -25,7 +29,35 @@ func checkMain(args []string) int {
 	if len(rep.Problems) > 0 {
 		return 1
 	}
-	return 0
+	return checkViews(args[0])
+}
+
+// checkViews opens the database as a server would and compares every view with its query run afresh.
+func checkViews(dir string) int {
+	e, err := engine.Open(engine.Options{Dir: dir, System: pgcatalog.Relations(), Log: zerolog.Nop()})
+	if err != nil {
+		return fatal(err)
+	}
+	views, err := e.CheckViews(context.Background())
+	if cerr := e.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fatal(err)
+	}
+	code := 0
+	for _, v := range views {
+		switch {
+		case v.Problem != "":
+			fmt.Printf("problem: view %s: %s\n", v.View, v.Problem)
+			code = 1
+		case v.Skipped != "":
+			fmt.Printf("view %s: %d rows, not compared with its query: %s\n", v.View, v.Rows, v.Skipped)
+		default:
+			fmt.Printf("view %s: %d rows, equal to its query\n", v.View, v.Rows)
+		}
+	}
+	return code
 }
 
 func versionMain([]string) int {

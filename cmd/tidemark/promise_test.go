@@ -166,7 +166,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		p.kill()
 		wg.Wait()
 	}
-	url, _ := startServer(t, dir)
+	url, stop := startServer(t, dir)
 	c := connect(t, url)
 	checkAcked(t, c, acked, tried)
 	for view, query := range map[string]string{
@@ -183,6 +183,10 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	if windows+late != all {
 		t.Errorf("window counts %d and %d late rows are not the %d rows of the stream", windows, late, all)
+	}
+	stop()
+	if code := checkMain([]string{dir}); code != 0 {
+		t.Errorf("tidemark check: exit code %d", code)
 	}
 }
 
