@@ -44,6 +44,13 @@ func TestHostileQueries(t *testing.T) {
 			t.Errorf("SQLSTATE %q, want %q of %s", got, x.state, x.sql)
 		}
 	}
+	execSQL(t, c, `SET statement_timeout = 0; INSERT INTO t SELECT g, g FROM generate_series(1, 50000) g; SET statement_timeout = '500ms'`)
+	for _, sql := range []string{"SELECT count(*) FROM t x, t y WHERE x.b + y.b = -1", "SELECT count(*) FROM t x LEFT JOIN t y ON x.b + y.b = -1",
+		"UPDATE t SET b = 1 FROM t x, t y WHERE x.b + y.b = -1"} {
+		if got := sqlState(t, c.PgConn(), sql); got != "57014" {
+			t.Errorf("SQLSTATE %q of %s", got, sql)
+		}
+	}
 	execSQL(t, c, `SET statement_timeout = 0; CREATE MATERIALIZED VIEW v AS SELECT s.a, g FROM s, generate_series(1, s.hi) g;
 	INSERT INTO s VALUES (1, 2), (2, 1000000000000)`)
 	if got := csvOf(t, c, "SELECT (SELECT count(*) FROM v), sqlstate FROM tidemark.dead_letters"); len(got) != 1 || got[0] != "2,54000" {

@@ -79,6 +79,9 @@ type Epoch struct {
 	Final bool
 	// Sink receives late rows and dead letters; never nil.
 	Sink Sink
+	// Interrupt gives an error when the epoch is to end early, as when a SELECT is cancelled; nil: never. The graph asks it between
+	// operators; one that may work long without emitting asks it through Interrupted.
+	Interrupt func() error
 	// Fed says, from EndEpoch on, that a source beneath got rows in the epoch, whether or not they reached the operator.
 	Fed bool
 	// Operator is the stateful operator's id as Spark numbers them: 0 is nearest the root; -1 for a stateless one.
@@ -87,6 +90,14 @@ type Epoch struct {
 	Port int
 	// Inputs describes what comes in on each port, for late rows and dead letters.
 	Inputs []PortInfo
+}
+
+// Interrupted gives the error with which the epoch is to end early, nil while it goes on.
+func (ep *Epoch) Interrupted() error {
+	if ep.Interrupt == nil {
+		return nil
+	}
+	return ep.Interrupt()
 }
 
 // PortInfo describes the rows of one port to a person: column names, and the streams that they come from.

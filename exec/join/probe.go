@@ -110,6 +110,10 @@ func (o *join) flushPairs(ep *dataflow.Epoch, s *side, b *batch.Batch, counting 
 	if p.b.N == 0 {
 		return nil
 	}
+	// Many candidates may go by before one passes.
+	if err := ep.Interrupted(); err != nil {
+		return err
+	}
 	passed, sel := p.b, []int32(nil)
 	if o.residual != nil {
 		var err error
