@@ -207,6 +207,7 @@ func (e *Engine) writeCheckpoint(f *frozenState) (written bool, err error) {
 	e.checkpointEpoch.Store(cp.Epoch)
 	for _, d := range gone {
 		if d.log != 0 {
+			e.trimmed.Store(d.log, true)
 			if err := e.store.DropRelation(d.log); err != nil {
 				return true, err
 			}

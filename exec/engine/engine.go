@@ -75,6 +75,8 @@ type Engine struct {
 	stopViews      bool  // during a recovery after others that did not end
 	startedAt      int64 // microseconds since 1970
 
+	trimmed sync.Map // OIDs of dropped streams whose rows are no longer in the log, for snapshots that are older
+
 	checkpointEpoch atomic.Uint64 // of the last complete checkpoint
 
 	failMu  sync.Mutex

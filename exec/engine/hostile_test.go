@@ -111,3 +111,13 @@ func TestDiskFull(t *testing.T) {
 	s, _ = openTest(t, o)
 	expect(t, s, "INSERT INTO t VALUES (2)", "", "CREATE TABLE u (k int)", "", "SELECT k, (SELECT count FROM v) FROM t ORDER BY 1", "1,2\n2,2")
 }
+
+// TestDroppedBehindSnapshot: a transaction whose stream was dropped meanwhile does not read it as empty.
+func TestDroppedBehindSnapshot(t *testing.T) {
+	s, _ := openTest(t, Options{Dir: t.TempDir(), CheckpointInterval: time.Hour})
+	expect(t, s, "CREATE STREAM s (x int)", "", "CREATE TABLE t (x int)", "", "INSERT INTO s VALUES (1)", "", "INSERT INTO t VALUES (1)", "",
+		"BEGIN ISOLATION LEVEL REPEATABLE READ", "", "SELECT (SELECT count(*) FROM s), (SELECT count(*) FROM t)", "1,1")
+	other := newTestSession(t, s.(*sess).e)
+	expect(t, other, "DROP STREAM s", "", "DROP TABLE t", "", "CHECKPOINT", "", "SELECT 1 FROM s", "!42P01")
+	expect(t, s, "SELECT count(*) FROM t", "1", "SELECT count(*) FROM s", "!55000", "ROLLBACK", "")
+}

@@ -43,12 +43,16 @@ type streamSnapshot struct {
 }
 
 func (s *streamSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
-	return s.e.store.ScanStream(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
+	err := s.e.store.ScanStream(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return f(pad(s.rel, b))
 	})
+	if _, gone := s.e.trimmed.Load(s.rel.OID); gone && err == nil {
+		err = sqlerr.New(sqlerr.NotInPrerequisiteState, "stream \"%s\" was dropped since this transaction began, and its rows are gone", s.rel.Name)
+	}
+	return err
 }
 
 func (s *streamSnapshot) lookup([]types.Datum, func(*batch.Batch) error) (bool, error) {
