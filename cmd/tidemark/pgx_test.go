@@ -257,3 +257,33 @@ func TestNotices(t *testing.T) {
 		t.Errorf("after DISCARD ALL TimeZone is %q", got)
 	}
 }
+
+// TestProtocolAndSession: what the protocol knows and what SQL knows of statements and transactions is one.
+func TestProtocolAndSession(t *testing.T) {
+	url, _ := startServer(t, t.TempDir())
+	conn := connect(t, url)
+	c, ctx := conn.PgConn(), context.Background()
+	execSQL(t, conn, "BEGIN")
+	// The engine never sees this error: the value is malformed.
+	if res := c.ExecParams(ctx, "SELECT $1::int", [][]byte{[]byte("x")}, nil, nil, nil).Read(); res.Err == nil || c.TxStatus() != 'E' {
+		t.Errorf("got %v in transaction status %c", res.Err, c.TxStatus())
+	}
+	execSQL(t, conn, "ROLLBACK")
+	for _, end := range []string{"DEALLOCATE p", "DEALLOCATE ALL", "DISCARD ALL"} {
+		if _, err := c.Prepare(ctx, "p", "SELECT 1", nil); err != nil {
+			t.Fatalf("%s: %v", end, err)
+		}
+		execSQL(t, conn, end)
+		var pe *pgconn.PgError
+		if res := c.ExecPrepared(ctx, "p", nil, nil, nil).Read(); !errors.As(res.Err, &pe) || pe.Code != "26000" {
+			t.Errorf("after %s: %v", end, res.Err)
+		}
+	}
+	// A cursor of DECLARE is a portal.
+	execSQL(t, conn, "BEGIN; DECLARE cur CURSOR FOR SELECT 1 AS one, 'a'::text AS a")
+	if res := c.Exec(ctx, "FETCH 1 FROM cur"); res == nil {
+		t.Error("no result")
+	} else if got, err := res.ReadAll(); err != nil || len(got[0].Rows) != 1 {
+		t.Errorf("FETCH: %v", err)
+	}
+}
