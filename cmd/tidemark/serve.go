@@ -15,6 +15,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemarkdb/tidemark/exec/connector"
+	"github.com/tidemarkdb/tidemark/exec/connector/file"
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/wire"
 	"github.com/tidemarkdb/tidemark/wire/pgcatalog"
@@ -68,6 +70,9 @@ func serveMain(args []string) int {
 	return 0
 }
 
+// connectors are the kinds of source that CREATE STREAM can name; posix_fs is RisingWave's name of file.
+var connectors = map[string]connector.Connector{"file": file.Connector{}, "posix_fs": file.Connector{}}
+
 // parseBytes reads a size such as 512MB.
 func parseBytes(s string) (int64, error) {
 	units := []struct {
@@ -100,7 +105,7 @@ func serve(ctx context.Context, o serveOptions, log zerolog.Logger) error {
 	defer ln.Close()
 	start := time.Now()
 	e, err := engine.Open(engine.Options{Dir: o.dir, MemoryBytes: o.memory, CheckpointInterval: o.checkpoint,
-		System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
+		Connectors: connectors, System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,10 @@ func (b *epochBuild) hold(oid catalog.OID, letters *batch.Batch) {
 	if b.held == nil {
 		b.held = map[catalog.OID]*batch.Batch{}
 	}
+	if h := b.held[oid]; h != nil {
+		h.AppendBatch(letters, nil)
+		return
+	}
 	b.held[oid] = letters
 }
 

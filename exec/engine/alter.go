@@ -42,6 +42,9 @@ func (s *sess) alter(ctx context.Context, x *ast.Alter) (session.Result, error) 
 	case "pause", "resume", "rebuild":
 		return s.alterRun(ctx, rel, x)
 	}
+	if err := alterFed(rel, x); err != nil {
+		return nil, err
+	}
 	change, err := s.alteration(rel, x)
 	if err != nil {
 		return nil, err

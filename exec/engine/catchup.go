@@ -166,7 +166,12 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 		}
 	}
 	if len(streams) > 0 {
+		again := e.newRereads()
+		defer again.close()
 		err := e.store.ReadEpochsOf(1, h.upTo, func(oid catalog.OID) bool { _, ok := streams[oid]; return ok }, func(rec *state.EpochRecord) error {
+			if err := again.fill(rec, rels); err != nil {
+				return err
+			}
 			in, rows, err := recordInput(rec, streams, rels)
 			if err != nil {
 				return err

@@ -133,7 +133,7 @@ func (e *Engine) freeze() (*frozenState, error) {
 		if s.held != nil {
 			add(s.held.freeze())
 		}
-		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image()})
+		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image(), s.offset()})
 	}
 	for _, rel := range p.cat.Relations() {
 		if t := e.tables[rel.OID]; t != nil {
@@ -235,7 +235,7 @@ func (e *Engine) loggedOIDs() []catalog.OID {
 		switch {
 		case r.Kind == catalog.Table:
 			out = append(out, r.OID)
-		case r.Kind == catalog.Stream && r.Options[stepOption] != "":
+		case r.Kind == catalog.Stream && r.Options[stepOption] != "" || r.Kind == catalog.Stream && r.Options[connectorOption] != "":
 			out = append(out, r.OID|deadOID)
 		}
 	}

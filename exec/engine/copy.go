@@ -40,6 +40,9 @@ func (s *sess) copy(ctx context.Context, x *ast.Copy, p *prepared) (session.Resu
 	if rel.Kind != catalog.Stream && rel.Kind != catalog.Table {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s \"%s\"", rel.Kind, rel.Name)
 	}
+	if err := notFed(rel); err != nil {
+		return nil, err
+	}
 	cols, err := copyColumns(rel, x)
 	if err != nil {
 		return nil, err

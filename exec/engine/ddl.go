@@ -112,7 +112,7 @@ func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (sessi
 		return nil, err
 	}
 	rel.OID, rel.Schema, rel.Name = s.e.newOID(), schema, x.Name.Name
-	if err := checkStreamOptions(rel); err != nil {
+	if err := s.e.checkStreamOptions(x, rel); err != nil {
 		return nil, err
 	}
 	if err := checkUnique(rel); err != nil {
@@ -124,25 +124,6 @@ func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (sessi
 			r.CreatedEpoch = b.n
 			return b.apply(event{Kind: "create", Rel: &r})
 		})
-}
-
-// checkStreamOptions refuses what CREATE STREAM and CREATE TABLE accept and nothing does yet.
-func checkStreamOptions(rel *catalog.Relation) error {
-	for name := range rel.Options {
-		switch name {
-		case "retention":
-			return sqlerr.Unsupported("option \"retention\" is not supported yet").WithHint("All of a stream's history is kept.")
-		case stepOption:
-			if _, err := watermarkStep(rel); err != nil {
-				return err
-			}
-		case "connector":
-			return sqlerr.Unsupported("connector \"%s\" is not supported yet", rel.Options[name])
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
-		}
-	}
-	return nil
 }
 
 // createView makes a plain or a materialized view.

@@ -86,6 +86,9 @@ type dml struct {
 
 // insert runs an INSERT: its rows are computed on the session's goroutine, keys are tested where they are written.
 func (d *dml) insert(p *planner.InsertPlan, pr *prepared) error {
+	if err := notFed(p.Rel); err != nil {
+		return err
+	}
 	rows, err := d.insertRows(p, pr)
 	if err != nil {
 		return err

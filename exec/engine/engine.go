@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -32,6 +33,8 @@ type Options struct {
 	System []session.SystemRelation
 	// BackfillRows is the size of history from which on a new view is filled in the background; 0: a default.
 	BackfillRows int64
+	// Connectors are what CREATE STREAM can name, by name.
+	Connectors map[string]connector.Connector
 	// Clock gives processing time: the timestamps of epochs, and what streams are idle by. nil: time.Now. It may be called from any goroutine.
 	Clock func() time.Time
 	// Processors are those in Go that the program offers; nil for none.
@@ -89,6 +92,9 @@ type Engine struct {
 	viewMu   sync.Mutex // guards viewStat
 	viewStat map[catalog.OID]*view
 	fills    sync.WaitGroup
+
+	sources sources
+	again   *rereads // of a recovery
 }
 
 // Open opens or makes the database in o.Dir, recovers it to its last durable epoch and starts the epoch loop.
@@ -114,6 +120,9 @@ func Open(o Options) (*Engine, error) {
 	}
 	for _, s := range e.streams {
 		s.wake(e.now())
+		if s.src != nil {
+			s.src.start(nil)
+		}
 	}
 	go e.loop()
 	return e, nil
@@ -125,6 +134,7 @@ func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		close(e.closing)
 		<-e.loopDone
+		e.stopSources()
 		e.fills.Wait()
 		if e.readOnly() == nil {
 			err = e.finalCheckpoint()

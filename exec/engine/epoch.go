@@ -137,8 +137,11 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 	rec := &state.EpochRecord{Epoch: b.n, Timestamp: b.ts, Events: evs, UseReserve: b.onlyDrops()}
 	var offsets []sourceOffset
 	for _, oid := range b.order {
-		if c := b.changes[oid]; c.replayable {
-			offsets = append(offsets, sourceOffset{oid, b.e.streams[oid].rows})
+		c := b.changes[oid]
+		if c.replayable || c.read != nil {
+			offsets = append(offsets, sourceOffset{oid, b.e.streams[oid].rows, c.read, !c.replayable})
+		}
+		if c.replayable {
 			continue
 		}
 		for _, p := range b.changes[oid].parts {
@@ -189,6 +192,7 @@ func (e *Engine) realize(b *epochBuild) {
 				continue // dropped again in the same epoch
 			}
 			e.start(b, ev.Rel)
+			e.launch(ev.Rel.OID, !b.replay)
 		case "replace":
 			e.replaced(ev.Rel)
 		case "drop":

@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
-// sourceOffset is how far a source that can give its rows again was read.
+// sourceOffset is how far the source of a stream was read: of rows given to Feed their number since the stream's beginning, of a connector
+// the extent that the epoch took in. Kept: the epoch holds the rows too.
 type sourceOffset struct {
 	OID  catalog.OID
 	Rows int64
+	Read *connector.Extent `json:",omitempty"`
+	Kept bool              `json:",omitempty"`
 }
 
 func encodeOffsets(o []sourceOffset) ([]byte, error) {
@@ -30,6 +34,9 @@ func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch
 	rel := e.current().cat.Relation(schema, stream)
 	if rel == nil || rel.Kind != catalog.Stream {
 		return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" does not exist", stream)
+	}
+	if err := notFed(rel); err != nil {
+		return err
 	}
 	return e.submit(ctx, maxEpochRows, func(eb *epochBuild) error {
 		if eb.changes[rel.OID] != nil {

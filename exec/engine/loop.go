@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -38,6 +39,11 @@ func (e *Engine) submit(ctx context.Context, rows int, run func(*epochBuild) err
 		return ctx.Err()
 	}
 	// Once queued it can't be withdrawn: whether it took effect must be known, so a cancel waits for the outcome.
+	return e.outcome(ch)
+}
+
+// outcome waits until a queued unit is published or has failed, of which ch tells.
+func (e *Engine) outcome(ch chan error) error {
 	select {
 	case err := <-ch:
 		return err
@@ -165,6 +171,8 @@ type relChange struct {
 	parts []part
 	// replayable says that the rows come from a source that can give them again: the log keeps their number only.
 	replayable bool
+	// read is what a connector read: the extent that the rows came from. nil: they came otherwise.
+	read *connector.Extent
 }
 
 // part is some of the rows by which a relation changes: a batch, which belongs to the epoch, or the chunks of a large

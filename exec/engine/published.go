@@ -43,6 +43,9 @@ type streamSnapshot struct {
 }
 
 func (s *streamSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
+	if !keepsRows(s.rel) {
+		return s.scanAgain(ctx, f)
+	}
 	err := s.e.store.ScanStream(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/checkpoint"
+	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/state"
 )
 
@@ -29,6 +29,7 @@ type streamImage struct {
 	Rows      int64
 	Idle      bool `json:",omitempty"`
 	Lateness  latenessImage
+	Source    *connector.Offset `json:",omitempty"`
 }
 
 // viewImage is there for every view whose state the checkpoint holds; one that was still being filled is not among them.
@@ -125,6 +126,10 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			s, im := e.streams[rel.OID], streams[rel.OID]
 			s.wm, s.maxEvent, s.rows = dataflow.Watermark(im.Watermark), im.MaxEvent, im.Rows
 			s.idle, s.lateness = im.Idle, im.Lateness.open()
+			if s.src != nil && im.Source != nil {
+				s.src.offset = *im.Source
+			}
+			e.launch(rel.OID, false)
 			marks[rel.OID] = still(s.wm, s.idle)
 		case catalog.Table:
 			e.tables[rel.OID] = e.newTable(rel)
@@ -177,9 +182,6 @@ func (e *Engine) replay(rec *state.EpochRecord) error {
 	for _, m := range rec.Watermarks {
 		b.marks[m.OID] = m
 	}
-	if len(rec.Meta) > 0 {
-		return sqlerr.New(sqlerr.DataCorrupted, "epoch %d holds rows of a source that only a program which embeds the engine can give again", rec.Epoch)
-	}
 	evs, err := decodeEvents(rec.Events)
 	if err != nil {
 		return fmt.Errorf("events of epoch %d: %w", rec.Epoch, err)
@@ -188,6 +190,9 @@ func (e *Engine) replay(rec *state.EpochRecord) error {
 		if err := b.apply(ev); err != nil {
 			return fmt.Errorf("epoch %d: %w", rec.Epoch, err)
 		}
+	}
+	if err := e.replaySources(b, rec); err != nil {
+		return err
 	}
 	for i := range rec.Changes {
 		c := &rec.Changes[i]

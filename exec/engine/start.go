@@ -81,6 +81,9 @@ func (e *Engine) keepChanges() {
 func (e *Engine) replaced(rel *catalog.Relation) {
 	if s := e.streams[rel.OID]; s != nil {
 		s.rel = rel
+		if s.src != nil {
+			s.src.alter(rel)
+		}
 	}
 	if v := e.viewByOID[rel.OID]; v != nil {
 		v.rel = rel
@@ -96,6 +99,7 @@ func (e *Engine) drop(oid catalog.OID) {
 	case e.streams[oid] != nil:
 		s := e.streams[oid]
 		delete(e.streams, oid)
+		e.forget(s)
 		g := dropped{log: oid}
 		if s.held != nil {
 			s.held.drop()

@@ -17,8 +17,10 @@ type stream struct {
 	rows     int64 // rows since the stream's beginning
 	lateness lateness
 	epoch    eventStats // of the running epoch
-	// maxStep is max_watermark_step, microseconds, 0 for none; held are the dead letters of rows that were too far ahead, nil without it,
-	// heldNow those of the running epoch.
+	// src feeds the stream; nil: clients do.
+	src *source
+	// maxStep is max_watermark_step, microseconds, 0 for none; held are the dead letters of rows that were too far ahead or could not be
+	// decoded, nil where there can be none, heldNow those of the running epoch.
 	maxStep int64
 	held    contents
 	heldNow *batch.Batch
@@ -163,7 +165,8 @@ func (s *stream) wake(now int64) {
 func (e *Engine) startStream(rel *catalog.Relation) {
 	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
 	s.wake(e.now())
-	if s.maxStep, _ = watermarkStep(rel); s.maxStep > 0 { // CREATE STREAM has checked it
+	s.src = e.newSource(rel)
+	if s.maxStep, _ = watermarkStep(rel); s.maxStep > 0 || s.src != nil { // CREATE STREAM has checked it
 		s.held = e.newChunks(rel.OID|deadOID, columnTypes(deadColumns))
 	}
 	e.streams[rel.OID] = s

@@ -30,6 +30,7 @@ var tidemarkRelations = []struct {
 	{"backfills", []catalog.Column{col("view_name", types.Text), col("epoch", types.Int8), col("target_epoch", types.Int8), col("rows", types.Int8)}, backfillRows},
 	{"sessions", []catalog.Column{col("session_id", types.Int8), col("user_name", types.Text), col("database", types.Text), col("application", types.Text), col("client", types.Text), col("started", types.TimestampTZ)}, sessionRows},
 	{"view_inputs", viewInputColumns, viewInputRows},
+	{"sources", sourceColumns, sourceStatusRows},
 }
 
 // systemRelation is a system relation with what makes its rows.

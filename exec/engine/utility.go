@@ -117,6 +117,8 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 		return s.cursorStmt(ctx, x, params)
 	case *ast.AdvanceWatermark:
 		return s.advanceWatermark(ctx, x)
+	case *ast.WaitFor:
+		return s.waitFor(ctx, x)
 	case *ast.Checkpoint:
 		if err := s.e.Checkpoint(ctx); err != nil {
 			return nil, err

@@ -1,0 +1,374 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/exec/connector"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// A stream with a connector is read by a goroutine of its own, one chunk ahead of the loop. Each chunk is a unit: its epoch's
+// record holds the rows, or with retention = '0' a fingerprint of them, and in both cases which extent of the input they are. The
+// stream's offset is the sum of the extents in the log and moves when their epoch is published, so that a restart reads on behind what is
+// durable: every row counts exactly once.
+
+// Bounds of the waiting of sources.
+const (
+	minPoll  = 50 * time.Millisecond
+	maxPoll  = 500 * time.Millisecond
+	minRetry = 100 * time.Millisecond
+	maxRetry = 10 * time.Second
+	// sourceRows is how many rows one chunk has, about.
+	sourceRows = 1 << 16
+)
+
+// States of a source, as tidemark.sources shows them.
+const (
+	sourceRunning  = "running"
+	sourceWaiting  = "waiting"  // it has read all there is
+	sourceFinished = "finished" // it is bounded, and has ended
+	sourceRetrying = "retrying" // an error that may pass
+	sourceFailed   = "failed"   // an error that will not; a restart tries again
+)
+
+// source reads the input of one stream.
+type source struct {
+	e    *Engine
+	oid  catalog.OID
+	name string // of the connector
+	conn connector.Connector
+	// keeps: the log keeps its rows.
+	keeps bool
+	// offset is what the published epochs have taken in. Of the loop's goroutine, and of recovery before it.
+	offset connector.Offset
+
+	nudge chan struct{} // ends a wait for more input
+
+	mu     sync.Mutex
+	rel    *catalog.Relation
+	state  string
+	err    error
+	polls  uint64 // how often there was nothing more
+	last   string // the part that was read last, and to where
+	at     int64
+	rows   int64
+	errs   int64
+	lag    int64
+	cancel context.CancelFunc // nil: it has not been started
+	done   chan struct{}      // closed when the goroutine has ended
+}
+
+// sources are the database's sources, for those who do not run in the loop.
+type sources struct {
+	mu    sync.Mutex
+	byOID map[catalog.OID]*source
+	wg    sync.WaitGroup
+}
+
+func (s *sources) get(oid catalog.OID) *source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byOID[oid]
+}
+
+// newSource makes the source of a stream, nil for one without a connector. It does not run yet.
+func (e *Engine) newSource(rel *catalog.Relation) *source {
+	name := rel.Options[connectorOption]
+	if name == "" {
+		return nil
+	}
+	s := &source{e: e, oid: rel.OID, name: name, conn: e.opts.Connectors[name], keeps: keepsRows(rel), rel: rel, nudge: make(chan struct{}, 1), state: sourceRunning}
+	if s.conn == nil {
+		s.state, s.err = sourceFailed, e.noConnector(name)
+	}
+	return s
+}
+
+// launch makes a stream's source known, and runs it unless the database is being recovered. It runs on the loop's goroutine, or before it.
+func (e *Engine) launch(oid catalog.OID, run bool) {
+	st := e.streams[oid]
+	if st == nil || st.src == nil {
+		return
+	}
+	e.sources.mu.Lock()
+	if e.sources.byOID == nil {
+		e.sources.byOID = map[catalog.OID]*source{}
+	}
+	e.sources.byOID[oid] = st.src
+	e.sources.mu.Unlock()
+	if run {
+		st.src.start(nil)
+	}
+}
+
+// start runs the source, once the goroutine before has ended.
+func (s *source) start(before <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.rows, s.errs = s.offset.Last, s.offset.Rows, s.offset.Errors
+	s.at = s.offset.Parts[s.last].At
+	if s.state == sourceFailed {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel, s.done = cancel, make(chan struct{})
+	s.e.sources.wg.Add(1)
+	go func(rel *catalog.Relation, done chan struct{}) {
+		defer s.e.sources.wg.Done()
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		s.run(ctx, rel)
+	}(s.rel, s.done)
+}
+
+// stop ends the source, without waiting for it. What it has under way fails or is taken in.
+func (s *source) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// alter goes on with another description of the stream. It runs on the loop's goroutine.
+func (s *source) alter(rel *catalog.Relation) {
+	s.mu.Lock()
+	running, done := s.cancel != nil && s.state != sourceFailed, s.done
+	s.rel = rel
+	s.mu.Unlock()
+	if running {
+		s.stop()
+		s.start(done)
+	}
+}
+
+// stopSources ends all sources and waits for them. The loop has ended.
+func (e *Engine) stopSources() {
+	e.sources.mu.Lock()
+	for _, s := range e.sources.byOID {
+		s.stop()
+	}
+	e.sources.mu.Unlock()
+	e.sources.wg.Wait()
+}
+
+// forget ends the source of a dropped stream.
+func (e *Engine) forget(st *stream) {
+	if st.src == nil {
+		return
+	}
+	st.src.stop()
+	e.sources.mu.Lock()
+	delete(e.sources.byOID, st.rel.OID)
+	e.sources.mu.Unlock()
+	e.published.broadcast()
+}
+
+// set notes how the source is, and tells those who wait for it.
+func (s *source) set(state string, err error) {
+	s.mu.Lock()
+	s.state, s.err = state, err
+	if state == sourceWaiting || state == sourceFinished {
+		s.polls, s.lag = s.polls+1, 0
+	}
+	s.mu.Unlock()
+	s.e.published.broadcast()
+}
+
+// run reads until the source ends, fails for good or is stopped.
+func (s *source) run(ctx context.Context, rel *catalog.Relation) {
+	log := s.e.log.With().Str("source", rel.Name).Logger()
+	for retry := minRetry; ; retry = min(2*retry, maxRetry) {
+		progress := false
+		err := s.read(ctx, rel, &progress)
+		if progress {
+			retry = minRetry
+		}
+		switch {
+		case ctx.Err() != nil || sqlerr.From(err).Code == sqlerr.AdminShutdown:
+			return
+		case errors.Is(err, io.EOF):
+			s.set(sourceFinished, nil)
+			log.Info().Msg("source has ended")
+			return
+		case lasting(err):
+			s.set(sourceFailed, err)
+			log.Error().Err(err).Msg("source stopped")
+			return
+		}
+		s.set(sourceRetrying, err)
+		log.Warn().Err(err).Msg("source failed, it is tried again")
+		if !s.sleep(ctx, retry) {
+			return
+		}
+	}
+}
+
+// lasting says whether no other attempt would help.
+func lasting(err error) bool {
+	switch sqlerr.From(err).Code {
+	case sqlerr.DataCorrupted, sqlerr.NotInPrerequisiteState:
+		return true
+	}
+	return false
+}
+
+// sleep waits for d, or less if somebody wants to know what there is; false: the source was stopped.
+func (s *source) sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.nudge:
+	case <-s.e.closing:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// read opens the source where the published epochs end and feeds the loop, one chunk ahead. It returns when nothing is under way.
+func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool) (err error) {
+	defer sqlerr.Recover(&err)
+	var from *connector.Offset
+	if err := s.e.do(func() { from = s.offset.Clone() }); err != nil {
+		return err
+	}
+	src, err := s.conn.Open(connector.Config{Options: connectorOptions(rel), Columns: rel.Columns, Offset: from, Fingerprint: !s.keeps})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	var flight chan error
+	land := func() error {
+		if flight == nil {
+			return nil
+		}
+		err := s.e.outcome(flight)
+		flight = nil
+		return err
+	}
+	defer func() { _ = land() }()
+	for poll := minPoll; ; {
+		asked := time.Now()
+		ch, err := src.Read(ctx, sourceRows)
+		if lerr := land(); lerr != nil {
+			return lerr
+		}
+		if err != nil {
+			return err
+		}
+		*progress = true
+		if ch == nil {
+			s.set(sourceWaiting, nil)
+			poll = min(2*poll, max(maxPoll, 20*time.Since(asked)))
+			if !s.sleep(ctx, poll) {
+				return ctx.Err()
+			}
+			continue
+		}
+		poll = minPoll
+		if flight, err = s.submit(ctx, ch); err != nil {
+			return err
+		}
+	}
+}
+
+// submit queues a chunk and gives where its outcome comes.
+func (s *source) submit(ctx context.Context, ch *connector.Chunk) (chan error, error) {
+	out := make(chan error, 1)
+	u := &unit{rows: ch.Rows.N, run: func(b *epochBuild) error { return s.take(b, ch) }, done: func(err error) {
+		if err == nil {
+			s.taken(ch)
+		}
+		out <- err
+	}}
+	select {
+	case s.e.queue <- u:
+		return out, nil
+	case <-s.e.closing:
+		return nil, errShutdown()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// take puts a chunk into the epoch. It runs on the loop's goroutine.
+func (s *source) take(b *epochBuild, ch *connector.Chunk) error {
+	rel, st := b.cat.ByOID(s.oid), b.e.streams[s.oid]
+	if rel == nil || st == nil || st.src != s {
+		return sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped")
+	}
+	if b.changes[s.oid] != nil {
+		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", rel.Name)
+	}
+	c := &relChange{rel: rel, replayable: !s.keeps, read: &ch.Extent}
+	if ch.Rows.N > 0 {
+		c.parts = []part{{b: pad(rel, ch.Rows)}}
+	}
+	b.changes[s.oid] = c
+	b.order = append(b.order, s.oid)
+	if len(ch.Bad) > 0 {
+		b.hold(s.oid, decodeLetters(ch.Bad, b.n))
+	}
+	return nil
+}
+
+// taken moves the offset over a chunk whose epoch is published. It runs on the loop's goroutine.
+func (s *source) taken(ch *connector.Chunk) {
+	s.offset.Add(&ch.Extent)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.err, s.lag = sourceRunning, nil, ch.Lag
+	s.last, s.rows, s.errs = s.offset.Last, s.offset.Rows, s.offset.Errors
+	s.at = s.offset.Parts[s.last].At
+}
+
+// decodeLetters makes dead letters of rows that could not be decoded.
+func decodeLetters(bad []connector.BadRow, epoch uint64) *batch.Batch {
+	out := batch.New(columnTypes(deadColumns), len(bad))
+	text := types.Of(types.Text)
+	var row []byte
+	for i := range bad {
+		b := &bad[i]
+		where := "file " + b.Part
+		row = types.AppendJSONValue(append(row[:0], `{"file": `...), text, types.StringDatum(b.Part))
+		if b.Line > 0 {
+			line := types.Append(nil, types.Of(types.Int8), types.IntDatum(b.Line), types.DefaultEnv())
+			where += ", line " + string(line)
+			row = append(append(row, `, "line": `...), line...)
+		}
+		if b.Raw != "" {
+			row = types.AppendJSONValue(append(row, `, "text": `...), text, types.StringDatum(b.Raw))
+		}
+		row = append(row, '}')
+		if d, err := types.Parse(types.Of(types.JSONB), string(row), types.DefaultEnv()); err == nil {
+			row = append(row[:0], d.B...)
+		}
+		c := out.Cols
+		c[0].AppendString(string(b.Err.Code))
+		c[1].AppendString(where + ": " + b.Err.Message)
+		c[2].AppendBytes(row)
+		c[3].AppendInt(int64(epoch))
+		out.EndRow(1)
+	}
+	return out
+}
+
+// offset gives how far the stream's source was read, nil without one.
+func (s *stream) offset() *connector.Offset {
+	if s.src == nil {
+		return nil
+	}
+	return &s.src.offset
+}
