@@ -95,5 +95,73 @@ func intDatum(t types.Type, v int64) (types.Datum, error) {
 	return types.IntDatum(v), nil
 }
 
-// Values makes an output row from Go values (see DatumOf) for result columns of the given schema.
-func Values(s *Schema, vals ...any) ([]types.Datum, error) { return fromGo(s, vals) }
+// Lookup gives the value of the entry whose user key is given as Go values; false if there is none.
+func (s *MapState) Lookup(userKey ...any) (Row, bool, error) {
+	k, err := fromGo(s.v.user.schema, userKey)
+	if err != nil {
+		return Row{}, false, err
+	}
+	return s.GetValue(k)
+}
+
+// Set sets the entry of a user key, both given as Go values.
+func (s *MapState) Set(userKey []any, vals ...any) error {
+	k, err := fromGo(s.v.user.schema, userKey)
+	if err != nil {
+		return err
+	}
+	ds, err := fromGo(s.v.val, vals)
+	if err != nil {
+		return err
+	}
+	return s.UpdateValue(k, ds)
+}
+
+// Remove removes the entry of a user key given as Go values.
+func (s *MapState) Remove(userKey ...any) error {
+	k, err := fromGo(s.v.user.schema, userKey)
+	if err != nil {
+		return err
+	}
+	return s.RemoveKey(k)
+}
+
+// Each calls f for every entry in order of the user key, until it gives an error.
+func (s *MapState) Each(f func(key, value Row) error) error {
+	var at []byte
+	for {
+		es, next, err := s.Page(at, pageSize)
+		if err != nil {
+			return err
+		}
+		for _, e := range es {
+			if err := f(e.Key, e.Value); err != nil {
+				return err
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		at = next
+	}
+}
+
+// Each calls f for every element in order, until it gives an error.
+func (s *ListState) Each(f func(Row) error) error {
+	at := int64(-1)
+	for {
+		rows, next, err := s.Page(at, pageSize)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := f(r); err != nil {
+				return err
+			}
+		}
+		if next < 0 {
+			return nil
+		}
+		at = next
+	}
+}

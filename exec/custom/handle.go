@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
@@ -43,6 +44,7 @@ type Handle struct {
 	st   *store
 	mode TimeMode
 	keys keyCoder
+	res  *Schema // of the result
 
 	phase phase
 	vars  []*variable
@@ -57,9 +59,15 @@ type Handle struct {
 	updated, removed int64
 }
 
-func newHandle(st *store, mode TimeMode, keys keyCoder) *Handle {
-	return &Handle{st: st, mode: mode, keys: keys, byN: map[string]*variable{}}
+func newHandle(st *store, mode TimeMode, keys keyCoder, result *Schema) *Handle {
+	return &Handle{st: st, mode: mode, keys: keys, res: result, byN: map[string]*variable{}}
 }
+
+// Result describes the rows that the processor returns.
+func (h *Handle) Result() *Schema { return h.res }
+
+// Row makes a row of the result from Go values, one for each column (see DatumOf).
+func (h *Handle) Row(vals ...any) ([]types.Datum, error) { return fromGo(h.res, vals) }
 
 // TimeMode gives the time mode of the operator.
 func (h *Handle) TimeMode() TimeMode { return h.mode }

@@ -98,7 +98,7 @@ var timeModes = map[string]TimeMode{"none": TimeModeNone, "processing_time": Tim
 
 // start initialises a processor over the operator's store.
 func (o *Operator) start(proc StatefulProcessor, keys keyCoder) error {
-	h := newHandle(o.st, o.mode, keys)
+	h := newHandle(o.st, o.mode, keys, o.cols)
 	if err := initialise(proc, h); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func Check(p *catalog.Processor) error {
 	}
 	keys := NewSchema(nil)
 	st := openStore(table.NewTransient(), 0, keys, false)
-	return initialise(proc, newHandle(st, TimeModeProcessingTime, newKeyCoder(keys)))
+	return initialise(proc, newHandle(st, TimeModeProcessingTime, newKeyCoder(keys), resultOf(p)))
 }
 
 func resultOf(p *catalog.Processor) *Schema {
@@ -46,7 +46,7 @@ func (o *Operator) CheckReplace(p *catalog.Processor) error {
 		st.schemas.Put(k, v)
 		return true
 	})
-	return initialise(proc, newHandle(st, o.mode, o.h.keys))
+	return initialise(proc, newHandle(st, o.mode, o.h.keys, o.cols))
 }
 
 // Replace goes on with another version of the processor, which CheckReplace has accepted.

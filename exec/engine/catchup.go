@@ -113,11 +113,17 @@ type history struct {
 	wms   map[catalog.OID]mark            // of those
 	size  int64                           // rows, about
 	err   error                           // why it can't be had
+	// shadows follow the watermarks of the views among its inputs, under the streams beneath them.
+	shadows []*shadow
+	under   []catalog.OID
 }
 
 // historyOf gathers a view's history up to epoch p.
 func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 	h := &history{upTo: upTo, ts: p.ts, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
+	if h.shadows, h.under, h.err = e.shadowsOf(v.graph); h.err != nil {
+		return h
+	}
 	for _, s := range v.graph.Sources() {
 		if st := e.streams[s.Rel.OID]; st != nil {
 			h.size += st.rows
@@ -165,6 +171,10 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			streams[s.Rel.OID], rels[s.Rel.OID] = still(dataflow.NoWatermark, false), s.Rel
 		}
 	}
+	marks := maps.Clone(streams)
+	for _, oid := range h.under {
+		marks[oid] = still(dataflow.NoWatermark, false)
+	}
 	if len(streams) > 0 {
 		again := e.newRereads()
 		defer again.close()
@@ -172,7 +182,7 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			if err := again.fill(rec, rels); err != nil {
 				return err
 			}
-			in, rows, err := recordInput(rec, streams, rels)
+			in, rows, err := recordInput(rec, marks, rels, h.shadows)
 			if err != nil {
 				return err
 			}
@@ -181,10 +191,13 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 					return err
 				}
 			}
-			for _, m := range rec.Watermarks {
-				if _, ok := streams[m.OID]; ok {
-					streams[m.OID] = still(dataflow.Watermark(m.Watermark), m.Idle)
-				}
+			for oid := range marks {
+				m := in.marks(oid)
+				marks[oid] = still(m.after, m.idleAfter)
+			}
+			for _, s := range h.shadows {
+				m := in.marks(s.oid)
+				marks[s.oid] = still(m.after, m.idleAfter)
 			}
 			return progress(rec.Epoch, rows)
 		})
@@ -192,17 +205,20 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			return err
 		}
 	}
-	return v.closeContents(h, streams)
+	return v.closeContents(h, marks)
 }
 
 // recordInput shows a stored epoch to a view.
-func recordInput(rec *state.EpochRecord, before map[catalog.OID]mark, rels map[catalog.OID]*catalog.Relation) (*epochInput, int64, error) {
+func recordInput(rec *state.EpochRecord, before map[catalog.OID]mark, rels map[catalog.OID]*catalog.Relation, shadows []*shadow) (*epochInput, int64, error) {
 	rows := int64(0)
 	marks := maps.Clone(before)
 	for _, m := range rec.Watermarks {
 		if was, ok := before[m.OID]; ok {
 			marks[m.OID] = mark{was.before, dataflow.Watermark(m.Watermark), was.idleBefore, m.Idle}
 		}
+	}
+	for _, s := range shadows {
+		s.move(rec.Epoch, rec.Timestamp, marks)
 	}
 	changes := map[catalog.OID][]part{}
 	for i := range rec.Changes {
@@ -273,18 +289,20 @@ func (v *view) feedContents(h *history) (err error) {
 }
 
 // closeContents lets the watermarks of the views that were fed come into force, and brings the view to the end of its history.
-func (v *view) closeContents(h *history, streams map[catalog.OID]mark) error {
+func (v *view) closeContents(h *history, last map[catalog.OID]mark) error {
 	moved := false
-	for _, w := range h.wms {
-		moved = moved || w.before != dataflow.NoWatermark || w.idleBefore
+	for oid, w := range h.wms {
+		was := marksIn(last)(oid)
+		moved = moved || w.before != was.after || w.idleBefore != was.idleAfter
 	}
 	if moved {
 		in := &epochInput{n: h.upTo, ts: h.ts, changes: func(catalog.OID) []part { return nil },
 			marks: func(oid catalog.OID) mark {
 				if m, ok := h.wms[oid]; ok {
-					return mark{dataflow.NoWatermark, m.before, false, m.idleBefore}
+					was := marksIn(last)(oid)
+					return mark{was.after, m.before, was.idleAfter, m.idleBefore}
 				}
-				return marksIn(streams)(oid)
+				return marksIn(last)(oid)
 			}}
 		if err := v.runEpoch(in); err != nil {
 			return err
