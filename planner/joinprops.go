@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -44,7 +45,7 @@ func firstMark(p *plan.Props) int {
 // watermark, such as a table, can't be judged by it.
 func (d *deriver) keyTime(x *plan.Join) int {
 	judged := func(side plan.Node, key plan.Expr) bool {
-		return marked(key, side) || side.Props().AppendOnly && d.view
+		return marked(key, side) || side.Props().AppendOnly && d.view && !readsView(side)
 	}
 	for pass := 0; pass < 2; pass++ {
 		for i := range x.LeftKeys {
@@ -58,6 +59,15 @@ func (d *deriver) keyTime(x *plan.Join) int {
 		}
 	}
 	return -1
+}
+
+// readsView says whether a materialized view is beneath n. Its rows are judged by the watermark only where their time carries it: a
+// view that is made later gets the others as contents, at once, and would take what was late.
+func readsView(n plan.Node) bool {
+	if s, ok := n.(*plan.Scan); ok {
+		return s.Rel.Kind == catalog.MatView
+	}
+	return slices.ContainsFunc(n.Inputs(), readsView)
 }
 
 // rangeBounds is case B: conditions that relate the event times of both sides bound the state of one or both.

@@ -42,13 +42,13 @@ func drawMarked(r *recipe, source func(part, i int) *choices) *scenario {
 	for i := range r.views {
 		g.c = source(partView, i)
 		name := fmt.Sprintf("v%d", i)
-		g.mixed = false
 		v := g.draw(name)
 		mid := g.c.n(len(r.steps) + 1)
 		s.views = append(s.views, v)
 		for _, copy := range []*view{{name: name + "_mid", at: mid}, {name: name + "_late", at: len(r.steps)}} {
 			copy.query, copy.options, copy.unlike = v.query, v.options, v.unlike
-			if g.mixed {
+			if strings.Contains(v.options, "max") && strings.Contains(v.query, "wt") {
+				// With the greatest watermark, rows of a slower view are late as they come; a later view gets them as contents.
 				copy.at = 0
 			}
 			s.views = append(s.views, copy)
@@ -65,9 +65,6 @@ type markedViews struct {
 	c      *choices
 	delays map[string]int64
 	made   []string // views with columns ws, we, k, n, s, m, wt
-	// mixed says that the view reads both a view and a stream. Its copies are all made before the data: a later one would get the
-	// contents of the view it reads at once and judge the stream's rows without that view's watermark of the time.
-	mixed bool
 }
 
 func (g *markedViews) draw(name string) *view {
@@ -159,7 +156,6 @@ func (g *markedViews) other() string {
 		return fmt.Sprintf("SELECT %s s0.k, s0.x, t.b, s0.ts FROM s0 %s t ON s0.k = t.a", pick(c, "", "DISTINCT "), pick(c, "JOIN", "LEFT JOIN", "FULL JOIN", "RIGHT JOIN"))
 	}
 	if len(g.made) > 0 {
-		g.mixed = true
 		return fmt.Sprintf("SELECT v.k, v.ws, v.n, s1.x, s1.ts FROM %s v %s s1 ON v.k = s1.k AND s1.ts BETWEEN v.wt - INTERVAL '10 minutes' AND v.wt", pick(c, g.made...), pick(c, "JOIN", "LEFT JOIN"))
 	}
 	return "SELECT DISTINCT k, ts FROM s1"
@@ -168,20 +164,17 @@ func (g *markedViews) other() string {
 // general draws any query over the base relations, or over views; its rows may be late for what is beneath.
 func (g *markedViews) general() string {
 	var rels []*relation
-	overViews := false
 	for _, name := range []string{"s0", "s1"} {
 		rels = append(rels, &relation{name: name, cols: []column{{"k", kInt}, {"x", kInt}, {"ts", kTS}}})
 	}
 	rels = append(rels, &relation{name: "t", cols: []column{{"a", kInt}, {"b", kInt}}})
 	if len(g.made) > 0 && g.c.n(2) == 1 {
-		rels, overViews = nil, true
+		rels = nil
 		for _, name := range g.made {
 			rels = append(rels, &relation{name: name, cols: []column{{"ws", kTS}, {"we", kTS}, {"k", kInt}, {"n", kBig}, {"s", kBig}, {"m", kInt}, {"wt", kTS}}})
 		}
 	}
 	q, _ := (&generator{c: g.c, rels: rels}).query(nil, 1+g.c.n(3))
-	// As with a stream beside a view: what one input's rows are judged by is lost on contents that are given at once.
-	g.mixed = overViews && strings.Count(q, "FROM ")+strings.Count(q, "JOIN ") > 1
 	return tidemark(q)
 }
 
