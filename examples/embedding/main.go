@@ -38,6 +38,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 
 	// A subscription gets what changes, until its context ends.
 	subscription, stop := context.WithCancel(ctx)
+	defer stop()
 	changes := make(chan tidemark.Change)
 	ended := make(chan error, 1)
 	go func() {
