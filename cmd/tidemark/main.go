@@ -17,6 +17,7 @@ func commands() []command {
 		{"serve", "[--data DIR] [--listen ADDR] ...", "run the server", serveMain},
 		{"run", "[--url URL] FILE.sql ...", "run SQL scripts against a server", runMain},
 		{"sqllogictest", "[--mode MODE] [--url URL] FILE ...", "run sqllogictest files", sltMain},
+		{"test", "[--mode MODE] FILE.slt ...", "run sqllogictest files with a clock that SET CLOCK moves", testMain},
 		{"bench", "[WORKLOAD ...]", "measure the engine", benchMain},
 		{"check", "DIR", "verify a data directory offline", checkMain},
 		{"version", "", "print the version", versionMain},

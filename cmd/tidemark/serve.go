@@ -30,6 +30,7 @@ type serveOptions struct {
 	dir, listen, initFile, logLevel string
 	memory                          int64
 	checkpoint                      time.Duration
+	clock                           *engine.VirtualClock // nil: the real one
 
 	// Of a server that is started within another command:
 	listener net.Listener
@@ -46,12 +47,16 @@ func serveMain(args []string) int {
 	fs.StringVar(&memory, "memory", "4GB", "memory budget for state and caches (bytes, or with KB, MB, GB)")
 	fs.DurationVar(&o.checkpoint, "checkpoint-interval", 10*time.Second, "time between checkpoints")
 	fs.StringVar(&o.initFile, "init", "", "SQL script that is run once, when the database is empty")
+	virtual := fs.Bool("virtual-clock", false, "for tests: processing time stands still until SET CLOCK moves it")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
+	}
+	if *virtual {
+		o.clock = engine.NewVirtualClock()
 	}
 	var err error
 	if o.memory, err = parseBytes(memory); err != nil {
@@ -105,7 +110,7 @@ func serve(ctx context.Context, o serveOptions, log zerolog.Logger) error {
 	defer ln.Close()
 	start := time.Now()
 	e, err := engine.Open(engine.Options{Dir: o.dir, MemoryBytes: o.memory, CheckpointInterval: o.checkpoint,
-		Connectors: connectors, System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
+		VirtualClock: o.clock, Connectors: connectors, System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ type Options struct {
 	Connectors map[string]connector.Connector
 	// Clock gives processing time: the timestamps of epochs, and what streams are idle by. nil: time.Now. It may be called from any goroutine.
 	Clock func() time.Time
+	// VirtualClock, if set, is the clock instead, and SET CLOCK moves it.
+	VirtualClock *VirtualClock
 	// Processors are those in Go that the program offers; nil for none.
 	Processors *Processors
 	// Store options that tests set.
@@ -99,6 +101,9 @@ type Engine struct {
 
 // Open opens or makes the database in o.Dir, recovers it to its last durable epoch and starts the epoch loop.
 func Open(o Options) (*Engine, error) {
+	if o.VirtualClock != nil {
+		o.Clock = o.VirtualClock.Now
+	}
 	if o.CheckpointInterval == 0 {
 		o.CheckpointInterval = 10 * time.Second
 	}

@@ -100,6 +100,9 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 	case *ast.Savepoint:
 		return s.savepoint(x)
 	case *ast.Set:
+		if x.Name == "clock" && !x.Default {
+			return s.setClock(ctx, x)
+		}
 		return s.setStmt(x)
 	case *ast.Show:
 		return s.show(x)
@@ -222,6 +225,8 @@ func (s *sess) show(x *ast.Show) (session.Result, error) {
 		for _, sc := range s.catalog().Schemas() {
 			out = append(out, []string{sc.Name})
 		}
+	case "clock":
+		out = [][]string{{string(types.Append(nil, types.Of(types.TimestampTZ), types.IntDatum(s.e.now()), s.Env()))}}
 	case "processors":
 		out = s.showProcessors()
 	case "streams", "tables", "views", "materialized views", "indexes":
