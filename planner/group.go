@@ -367,8 +367,22 @@ type regroup struct {
 	groupingAt func(g *groupingRef) plan.Expr
 }
 
+// relabelled finds the key that e is under another type with the same values: a varchar column that is used as text, say. -1 if none.
+func (r *regroup) relabelled(e plan.Expr) int {
+	switch e.(type) {
+	case *plan.Col, *plan.Call, *plan.Case, *plan.Coalesce, *plan.Subscript:
+		return slices.IndexFunc(r.keys, func(k plan.Expr) bool {
+			return k.Type() != e.Type() && k.Type().Layout() == e.Type().Layout() && equal(relabel(k, e.Type()), e)
+		})
+	}
+	return -1
+}
+
 func (r *regroup) top(e plan.Expr) plan.Expr {
 	if i := findExpr(r.keys, e); i >= 0 {
+		return &plan.Col{Index: r.base + i, Typ: e.Type(), Name: nameOf(e)}
+	}
+	if i := r.relabelled(e); i >= 0 {
 		return &plan.Col{Index: r.base + i, Typ: e.Type(), Name: nameOf(e)}
 	}
 	switch x := e.(type) {
