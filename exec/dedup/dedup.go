@@ -56,7 +56,8 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		return nil, err
 	}
 	if n.Within && n.TimeCol < 0 {
-		return nil, sqlerr.New(sqlerr.InternalError, "WITHIN WATERMARK without a watermark")
+		// The planner saw to it for views.
+		return nil, sqlerr.Unsupported("DISTINCT ON ... WITHIN WATERMARK is supported in materialized views only")
 	}
 	d.stats.Name = "dedupe"
 	bigint := types.Of(types.Int8)
