@@ -248,6 +248,10 @@ func TestNotices(t *testing.T) {
 	if fmt.Sprint(notices) != fmt.Sprint(want) {
 		t.Errorf("got %q, want %q", notices, want)
 	}
+	execSQL(t, c, "SET client_min_messages = warning; CREATE TABLE IF NOT EXISTS n (a int); COMMIT; SET client_min_messages = error; COMMIT; RESET client_min_messages")
+	if want = append(want, want[1]); fmt.Sprint(notices) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", notices, want)
+	}
 	execSQL(t, c, "SET TimeZone = 'Europe/Berlin'")
 	if got := c.PgConn().ParameterStatus("TimeZone"); got != "Europe/Berlin" {
 		t.Errorf("TimeZone is %q", got)

@@ -200,8 +200,11 @@ func (s *sess) Env() *types.Env {
 // Setting implements session.Session.
 func (s *sess) Setting(name string) (string, bool) { return s.set.get(name) }
 
+// notice gives the client a notice or a warning, unless client_min_messages says that it wants none.
 func (s *sess) notice(n *sqlerr.Error) {
-	if s.p.Notice != nil {
+	least, _ := s.set.get("client_min_messages")
+	hidden := least == "error" || least == "warning" && n.Severity != "WARNING"
+	if s.p.Notice != nil && !hidden {
 		s.p.Notice(n)
 	}
 }
