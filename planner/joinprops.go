@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -17,6 +18,11 @@ func (d *deriver) join(x *plan.Join) {
 		x.Mode = catalog.Update
 	}
 	x.KeyTime, x.LeftTime, x.RightTime, x.LeftState, x.RightState = d.keyTime(x), firstMark(l), firstMark(r), nil, nil
+	x.NeverMatches = false
+	if d.view && (forGood(l) || forGood(r)) {
+		// As Spark's join with a static side, it judges no row late (reference 5.1): no state of it can be bounded.
+		x.LeftTime, x.RightTime = -1, -1
+	}
 	if x.KeyTime < 0 {
 		d.rangeBounds(x)
 	}
@@ -33,6 +39,9 @@ func (d *deriver) join(x *plan.Join) {
 	x.P.Keys = joinKeySets(x)
 	x.P.State = d.joinState(x)
 }
+
+// forGood says that any row of an input may change at any time, as those of a table do.
+func forGood(p *plan.Props) bool { return !p.AppendOnly && len(p.WatermarkCols) == 0 }
 
 func firstMark(p *plan.Props) int {
 	if len(p.WatermarkCols) == 0 {
@@ -74,6 +83,7 @@ func readsView(n plan.Node) bool {
 func (d *deriver) rangeBounds(x *plan.Join) {
 	k := width(x.Left)
 	terms := &timeTerms{left: x.Left, right: x.Right, k: k, utc: d.utc()}
+	gaps := timeGaps{}
 	for _, c := range conjuncts(x.Residual) {
 		call, op := isOp(c, "<", "<=", ">", ">=")
 		if call == nil {
@@ -93,7 +103,9 @@ func (d *deriver) rangeBounds(x *plan.Join) {
 			continue
 		}
 		off := a.offset - b.offset
-		if op == "<=" || op == ">=" {
+		orEqual := op == "<=" || op == ">="
+		x.NeverMatches = gaps.narrow(a.col, b.col, k, off, orEqual) || x.NeverMatches
+		if orEqual {
 			off = floorMillis(off) - 1000
 		} else {
 			off = floorMillis(off)
@@ -107,6 +119,30 @@ func (d *deriver) rangeBounds(x *plan.Join) {
 			x.RightTime, x.LeftTime = b.col-k, a.col
 		}
 	}
+}
+
+// timeGaps has, for pairs of a left and a right event time, the least and the greatest that left - right can be by the
+// conditions read so far, in microseconds.
+type timeGaps map[[2]int][2]int64
+
+// narrow takes in time_b - time_a > off, or >= with orEqual, where the columns below k are the left ones. It says whether no
+// difference is left that meets all conditions on that pair.
+func (g timeGaps) narrow(a, b, k int, off int64, orEqual bool) bool {
+	if !orEqual {
+		off++
+	}
+	pair := [2]int{min(a, b), max(a, b)}
+	gap, ok := g[pair]
+	if !ok {
+		gap = [2]int64{math.MinInt64, math.MaxInt64}
+	}
+	if b < k {
+		gap[0] = max(gap[0], off)
+	} else {
+		gap[1] = min(gap[1], -off)
+	}
+	g[pair] = gap
+	return gap[0] > gap[1]
 }
 
 // tighter keeps the least bound, which is the safe one (reference 5.3).

@@ -10,11 +10,11 @@ import (
 )
 
 // derive fills the properties of a finished plan, and for a maintained view collects the notices about state that nothing
-// bounds.
+// bounds and joins that never match.
 func (b *binder) derive(q *plan.Query) {
 	newDeriver(b).derive(q.Root)
 	if b.view() {
-		q.Notices = stateNotices(q.Root)
+		q.Notices = append(stateNotices(q.Root), rangeNotices(q.Root)...)
 	}
 }
 
@@ -132,9 +132,13 @@ func appendError(n plan.Node) *sqlerr.Error {
 		return sqlerr.Unsupported(appendWhat+"%s: a row that was emitted could be taken away by a later row of the other side", setOpName(x)).
 			WithHint("Use output_mode = 'update', or an anti join with a range condition on watermarked columns.")
 	case *plan.TopN:
-		if len(x.PartitionBy) > 0 && x.Limit == 1 {
-			return sqlerr.Unsupported(appendWhat + "DISTINCT ON with ORDER BY: a later row could replace one that was emitted").
+		switch {
+		case len(x.PartitionBy) > 0 && x.Limit == 1:
+			return sqlerr.Unsupported(appendWhat + "DISTINCT ON with ORDER BY, or the first row of each partition by row_number() or rank(): a later row could replace one that was emitted").
 				WithHint("Use DISTINCT ON without ORDER BY, which keeps the first row to arrive, or output_mode = 'update'.")
+		case len(x.PartitionBy) > 0:
+			return sqlerr.Unsupported(appendWhat + "the first rows of each partition by row_number() or rank(): a later row could replace one that was emitted").
+				WithHint("Use output_mode = 'update'.")
 		}
 		return sqlerr.Unsupported(appendWhat + "ORDER BY with LIMIT: a later row could replace one that was emitted").
 			WithHint("Use output_mode = 'update'.")
@@ -256,6 +260,18 @@ func stateNotices(root plan.Node) []string {
 			return
 		}
 		out = append(out, fmt.Sprintf("state of %s is not bounded: %s", operatorName(n), s.By))
+	})
+	return out
+}
+
+// rangeNotices lists the joins whose conditions on event times no two rows can meet, which is hardly what was meant.
+func rangeNotices(root plan.Node) []string {
+	var out []string
+	eachNode(root, func(n plan.Node) {
+		if x, ok := n.(*plan.Join); ok && x.NeverMatches {
+			out = append(out, fmt.Sprintf("%s can never match: the conditions on %s and %s exclude each other", operatorName(x),
+				columns(x.Left)[x.LeftTime].Name, columns(x.Right)[x.RightTime].Name))
+		}
 	})
 	return out
 }

@@ -168,7 +168,9 @@ type (
 		LeftTime, RightTime int
 		// LeftState and RightState bound the state of each side (case B); nil for none.
 		LeftState, RightState *StateBound
-		Mode                  catalog.OutputMode
+		// NeverMatches says that the conditions on the event times of both sides exclude each other.
+		NeverMatches bool
+		Mode         catalog.OutputMode
 	}
 	// StateBound says that rows of a side whose time is at or below watermark + OffsetMicros can't match any more.
 	StateBound struct{ OffsetMicros int64 }
