@@ -44,7 +44,7 @@ type result struct {
 	stateRows int64
 	viewRows  int64
 	rssBytes  int64
-	goal      float64 // million events a second and core, DESIGN section 6
+	goal      float64 // million events a second and core
 }
 
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// workloads are those whose goals DESIGN section 6 gives: windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
+// workloads are those that have goals: windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
 var workloads = []*workload{
 	{name: "filter", keyType: "bigint", keys: 1000, perEpoch: time.Second, epochs: 400, smoke: 3, goal: 80, check: checkFilter,
 		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT k, v, ts FROM events WHERE x < 100"},

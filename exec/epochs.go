@@ -3,7 +3,7 @@ package exec
 import "github.com/tidemarkdb/tidemark/planner/plan"
 
 // EpochDependent says why the meaning of a plan node is a sequence of epochs or a moment in time, so that a view with it need not
-// equal its query run afresh (DESIGN, promise 4, exceptions); "" if it is not.
+// equal its query run afresh (docs/joins.md lists the exceptions); "" if it is not.
 func EpochDependent(n plan.Node) string {
 	switch x := n.(type) {
 	case *plan.Lookup:

@@ -9,7 +9,7 @@
 // go to the dead letters. There is one interface for processors in Go and for
 // those written in Starlark (NewScript), whose methods have Spark's names.
 //
-// An epoch has the rounds of DESIGN section 5: first the rows, key by key in
+// An epoch has these rounds: first the rows, key by key in
 // order of the key; then the timers at or below the watermark before the epoch,
 // if the stream got rows; then, if the watermark moved, those at or below the
 // new one. Timers that are registered while timers fire fire in a later round.

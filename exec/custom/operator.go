@@ -61,7 +61,7 @@ type group struct {
 	keyN int32
 }
 
-// maxTimersPerEpoch is the bound of DESIGN section 5.
+// maxTimersPerEpoch bounds the timers that fire in one epoch; the others follow in the next.
 const maxTimersPerEpoch = 100_000
 
 // New makes the operator of a plan.Custom over inputs with columns of the types in.

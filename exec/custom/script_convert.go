@@ -16,7 +16,7 @@ import (
 
 type resolveErrors = resolve.ErrorList
 
-// toStarlark gives a value of a SQL type to a script (DESIGN section 5): integers as int, real and double as float, numeric and text as
+// toStarlark gives a value of a SQL type to a script: integers as int, real and double as float, numeric and text as
 // string, times as time values, intervals as durations, json as dicts, lists and scalars, arrays as lists, windows as rows.
 func toStarlark(t types.Type, d types.Datum) starlark.Value {
 	if d.Null {

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemarkdb/tidemark/state"
 )
 
-// Catch-up (DESIGN section 4): a view that starts after its data gets the stored epochs, each with the timestamp and watermark that
+// Catch-up: a view that starts after its data gets the stored epochs, each with the timestamp and watermark that
 // it then had. Tables and views that it reads enter first, as their contents at the epoch of its creation, judged against no watermark.
 
 // maxHeldEpochs bounds the epochs that are kept for a view that is being filled; past it the view starts over.

@@ -23,7 +23,7 @@ type ViewCheck struct {
 }
 
 // CheckViews compares every view with its query run afresh (promise 4). Left out are views whose meaning is a sequence of epochs or
-// a moment (DESIGN, promise 4, exceptions), those that do not run, append views, which hold only what is final, and those that late rows or
+// a moment (docs/joins.md lists the exceptions), those that do not run, append views, which hold only what is final, and those that late rows or
 // dead letters keep from being equal.
 func (e *Engine) CheckViews(ctx context.Context) ([]ViewCheck, error) {
 	var out []ViewCheck

@@ -1,7 +1,7 @@
 // Package engine is the database: it owns the catalog, the running views and the epoch loop, and runs the
 // statements of sessions (DDL, DML, SELECT, COPY). It implements the contract of package sql/session.
 //
-// One goroutine, the loop, makes epochs (DESIGN section 2). Sessions run on their clients' goroutines: they plan against
+// One goroutine, the loop, makes epochs (docs/architecture.md). Sessions run on their clients' goroutines: they plan against
 // the published catalog, read published snapshots, and hand writes to the loop as units. What readers see is one immutable value,
 // replaced once an epoch.
 package engine

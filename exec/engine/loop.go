@@ -96,7 +96,7 @@ func (e *Engine) untilDue() time.Duration {
 		return 0
 	}
 	if due, ok := e.nextDue(); ok {
-		// Epochs that only let time pass are at least 100 ms apart (DESIGN section 4).
+		// Epochs that only let time pass are at least 100 ms apart.
 		p := e.current()
 		due = max(due, p.ts+minStep)
 		wait = min(wait, max(time.Duration(due-e.now())*time.Microsecond, time.Millisecond))

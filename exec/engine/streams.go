@@ -50,7 +50,7 @@ const (
 	maxStep = int64(time.Second / time.Microsecond)
 )
 
-// advanceMarks moves the watermarks of streams by the epoch's rows (DESIGN section 4): greatest event time so far
+// advanceMarks moves the watermarks of streams by the epoch's rows: greatest event time so far
 // less the delay, rounded down to milliseconds, never back; and lets streams go idle and come back.
 func (e *Engine) advanceMarks(b *epochBuild) (map[catalog.OID]mark, error) {
 	marks := make(map[catalog.OID]mark, len(e.streams)+len(e.views))

@@ -117,7 +117,7 @@ type (
 		Args  []Expr
 		Names []string
 	}
-	// Now is the epoch's (or statement's) timestamp: now(), current_timestamp. In views only as DESIGN section 4 allows.
+	// Now is the epoch's (or statement's) timestamp: now(), current_timestamp. In views only in conditions of WHERE (docs/sql.md).
 	Now struct{ Typ types.Type }
 )
 

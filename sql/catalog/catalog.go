@@ -97,7 +97,7 @@ type Relation struct {
 	StateReads []*Relation `json:",omitempty"`
 	OutputMode OutputMode
 	AppendOnly bool // of MatView and System: rows are never deleted (streams are always so)
-	// WatermarkCols are the columns of a MatView that carry its watermark (DESIGN section 4).
+	// WatermarkCols are the columns of a MatView that carry its watermark.
 	WatermarkCols []int
 
 	Options      map[string]string // WITH options as given, names folded
