@@ -61,6 +61,17 @@ func Run(ctx context.Context, o Options) error {
 		}
 		r.print(o.Out)
 	}
+	for i := range fileWorkloads {
+		w := &fileWorkloads[i]
+		if !o.wants(w.name) {
+			continue
+		}
+		r, err := w.measure(ctx, o.Smoke)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		r.print(o.Out)
+	}
 	if o.wants("latency") && o.StartServer != nil {
 		return latency(ctx, o)
 	}
@@ -81,7 +92,7 @@ func (o *Options) wants(name string) bool {
 
 func (r *result) print(w io.Writer) {
 	sec := r.cpu.Seconds()
-	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7.0f %9.1f %9.5f %10d %10d %8d\n", r.name, float64(r.events)/1e6, float64(r.events)/sec/1e6, r.goal,
+	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7g %9.1f %9.5f %10d %10d %8d\n", r.name, float64(r.events)/1e6, float64(r.events)/sec/1e6, r.goal,
 		float64(r.cpu.Nanoseconds())/float64(r.events), float64(r.allocs)/float64(r.events), r.stateRows, r.viewRows, r.rssBytes>>20)
 }
 

@@ -137,6 +137,21 @@ func (r *csvReader) plainRow(line []byte, s *sink) error {
 	p := 0
 	for k, col := range cols {
 		q := p
+		if col >= 0 && s.fields[col].op == opInt && len(r.null) == 0 {
+			// An integer of the usual form is read while its end is looked for.
+			x, n := digits(line[p:])
+			if q = p + n; n > 0 && (q == len(line) || line[q] == delim) && x >= s.fields[col].lo && x <= s.fields[col].hi {
+				s.rows.Cols[col].AppendInt(x)
+				if q == len(line) {
+					if k < len(cols)-1 {
+						return r.missing(s, k+1)
+					}
+					return nil
+				}
+				p = q + 1
+				continue
+			}
+		}
 		for q < len(line) && line[q] != delim {
 			q++
 		}
@@ -154,6 +169,21 @@ func (r *csvReader) plainRow(line []byte, s *sink) error {
 		p = q + 1
 	}
 	return errExtra()
+}
+
+// digits reads the number that b begins with, of at most 18 digits, and gives its length.
+func digits(b []byte) (x int64, n int) {
+	for n < len(b) {
+		d := b[n] - '0'
+		if d > 9 {
+			break
+		}
+		x = x*10 + int64(d)
+		if n++; n > 18 {
+			return 0, 0
+		}
+	}
+	return x, n
 }
 
 // plain adds the value of a field that is not quoted.

@@ -32,6 +32,9 @@ type field struct {
 	notNull bool
 	isJSON  bool
 	lo, hi  int64 // of opInt
+	// Of opTime: the minute of the value before, up to its second colon, and its microseconds. Times come mostly in order.
+	minute [17]byte
+	base   int64
 }
 
 func newFields(cols []catalog.Column) []field {
@@ -91,7 +94,7 @@ func (f *field) append(v *batch.Vector, b []byte) error {
 			return nil
 		}
 	case opTime:
-		if x, ok := parseTime(b); ok {
+		if x, ok := f.time(b); ok {
 			v.AppendInt(x)
 			return nil
 		}
@@ -193,6 +196,41 @@ func parseFloat(b []byte) (float64, bool) {
 	return v, true
 }
 
+// time is parseTime with what the value before tells.
+func (f *field) time(b []byte) (int64, bool) {
+	if len(b) >= 19 && string(b[:17]) == string(f.minute[:]) {
+		us, ok := parseSeconds(b[17:])
+		return f.base + us, ok
+	}
+	x, ok := parseTime(b)
+	if ok {
+		us, _ := parseSeconds(b[17:])
+		f.base = x - us
+		copy(f.minute[:], b)
+	}
+	return x, ok
+}
+
+// parseSeconds reads ss[.ffffff][Z] as microseconds.
+func parseSeconds(b []byte) (int64, bool) {
+	hi, lo := b[0]-'0', b[1]-'0'
+	if hi > 5 || lo > 9 {
+		return 0, false
+	}
+	us, rest := (int64(hi)*10+int64(lo))*1_000_000, b[2:]
+	if len(rest) > 1 && rest[0] == '.' && rest[1]-'0' <= 9 {
+		unit := int64(100_000)
+		for rest = rest[1:]; len(rest) > 0 && rest[0]-'0' <= 9; rest = rest[1:] {
+			if unit == 0 {
+				return 0, false
+			}
+			us += int64(rest[0]-'0') * unit
+			unit /= 10
+		}
+	}
+	return us, len(rest) == 0 || string(rest) == "Z"
+}
+
 // parseTime reads YYYY-MM-DD hh:mm:ss[.ffffff][Z], with a space or a T between, as microseconds since 1970. A zone other than Z is
 // left to types.Parse; without one it is UTC.
 func parseTime(b []byte) (int64, bool) {
@@ -208,25 +246,12 @@ func parseTime(b []byte) (int64, bool) {
 		return int64(hi)*10 + int64(lo)
 	}
 	year, month, day := two(0)*100+two(2), two(5), two(8)
-	hour, minute, second := two(11), two(14), two(17)
-	if bad != 0 || year == 0 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59 {
+	hour, minute := two(11), two(14)
+	us, ok := parseSeconds(b[17:])
+	if !ok || bad != 0 || year == 0 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) || hour > 23 || minute > 59 {
 		return 0, false
 	}
-	us, rest := int64(0), b[19:]
-	if len(rest) > 1 && rest[0] == '.' && rest[1]-'0' <= 9 {
-		unit := int64(100_000)
-		for rest = rest[1:]; len(rest) > 0 && rest[0]-'0' <= 9; rest = rest[1:] {
-			if unit == 0 {
-				return 0, false
-			}
-			us += int64(rest[0]-'0') * unit
-			unit /= 10
-		}
-	}
-	if len(rest) > 0 && string(rest) != "Z" {
-		return 0, false
-	}
-	return ((daysFromCivil(year, month, day)*24+hour)*60+minute)*60_000_000 + second*1_000_000 + us, true
+	return ((daysFromCivil(year, month, day)*24+hour)*60+minute)*60_000_000 + us, true
 }
 
 func daysIn(year, month int64) int64 {

@@ -18,8 +18,9 @@ type jsonReader struct {
 }
 
 type member struct {
-	name []byte
-	col  int
+	name  []byte
+	token []byte // the name as it was written, with quotes and colon
+	col   int
 }
 
 // maxMembers bounds how many members of an object are remembered.
@@ -92,15 +93,33 @@ func (r *jsonReader) plain(b []byte, s *sink) (done bool, err error) {
 		return space(b, p+1) == len(b), nil
 	}
 	for k := 0; ; k++ {
-		q, ok := stringEnd(b, p)
-		if !ok {
-			return false, nil
+		col := -1
+		if k < len(r.order) && bytes.HasPrefix(b[p:], r.order[k].token) {
+			col, p = r.order[k].col, p+len(r.order[k].token)
+		} else {
+			q, ok := stringEnd(b, p)
+			if !ok {
+				return false, nil
+			}
+			col = r.column(k, b[p+1:q-1])
+			if p = space(b, q); p >= len(b) || b[p] != ':' {
+				return false, nil
+			}
+			p++
 		}
-		col := r.column(k, b[p+1:q-1])
-		if p = space(b, q); p >= len(b) || b[p] != ':' {
-			return false, nil
+		p = space(b, p)
+		if col >= 0 && s.fields[col].op == opInt && s.rows.Cols[col].N == s.rows.N {
+			// An integer of the usual form.
+			x, n := digits(b[p:])
+			if q := p + n; n > 0 && (n == 1 || b[p] != '0') && q < len(b) && (b[q] == ',' || b[q] == '}') && x >= s.fields[col].lo && x <= s.fields[col].hi {
+				s.rows.Cols[col].AppendInt(x)
+				if b[q] == '}' {
+					return space(b, q+1) == len(b), nil
+				}
+				p = space(b, q+1)
+				continue
+			}
 		}
-		p = space(b, p+1)
 		val, q, kind := scalar(b, p)
 		if kind == notPlain {
 			return false, nil
@@ -146,7 +165,7 @@ func (r *jsonReader) column(k int, name []byte) int {
 	if !ok {
 		col = -1
 	}
-	m := member{bytes.Clone(name), col}
+	m := member{bytes.Clone(name), append(append([]byte{'"'}, name...), '"', ':'), col}
 	if k < len(r.order) {
 		r.order[k] = m
 	} else if k == len(r.order) && k < maxMembers {

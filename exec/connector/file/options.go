@@ -71,8 +71,8 @@ func parseOptions(in map[string]string) (*options, error) {
 			if v == `\t` {
 				v = "\t"
 			}
-			if len(v) != 1 || strings.ContainsAny(v, "\"\r\n") {
-				return nil, invalid(k, in[k], "It is a single one-byte character, or \\t.")
+			if len(v) != 1 || strings.ContainsAny(v, "\"\r\n0123456789") {
+				return nil, invalid(k, in[k], "It is a single one-byte character that is no digit, or \\t.")
 			}
 			o.delimiter = v[0]
 		case "null":

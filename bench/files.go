@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemarkdb/tidemark/exec/connector"
+	"github.com/tidemarkdb/tidemark/exec/connector/file"
+	"github.com/tidemarkdb/tidemark/exec/engine"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/session"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// fileWorkload is a tumbling window over a file: parsed, recorded, kept up to date as a user would have it. The -offsets variants keep no
+// rows in the log (retention = '0').
+type fileWorkload struct {
+	name, format, retention string
+	goal                    float64 // million rows a second and core
+}
+
+var fileWorkloads = []fileWorkload{
+	{"file-csv", "csv", "all", 4}, {"file-csv-offsets", "csv", "0", 4},
+	{"file-json", "json", "all", 2.5}, {"file-json-offsets", "json", "0", 2.5},
+	{"file-parquet", "parquet", "all", 5}, {"file-parquet-offsets", "parquet", "0", 5},
+}
+
+// fileEpochs is how many batches of epochRows a file has.
+const fileEpochs = 48
+
+// measure makes the file and reads it on a database of its own.
+func (w *fileWorkload) measure(ctx context.Context, smoke bool) (_ *result, err error) {
+	dir, err := os.MkdirTemp("", "tidemark-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	n := fileEpochs
+	if smoke {
+		n = 2
+	}
+	query1k := tumbling(w.name, "bigint", 1000, time.Second, n, 0)
+	src := newSource(query1k)
+	path := filepath.Join(dir, "events."+w.format)
+	if err := w.write(path, src, n); err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(engine.Options{Dir: filepath.Join(dir, "data"), Log: zerolog.Nop(), Connectors: map[string]connector.Connector{"file": file.Connector{}}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r := &result{name: w.name, goal: w.goal, events: int64(n) * epochRows}
+	runtime.GC()
+	var m0, m1 runtime.MemStats
+	runtime.ReadMemStats(&m0)
+	cpu0, start := processCPU(), time.Now()
+	// In one transaction: the view has no history to catch up with.
+	for _, q := range []string{"BEGIN",
+		fmt.Sprintf("CREATE STREAM events (k bigint, v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second') WITH (connector = 'file', path = '%s', format = '%s', bounded = 'true', retention = '%s')", path, w.format, w.retention),
+		query1k.view, "COMMIT", "WAIT FOR events"} {
+		if _, err := query(ctx, s, q); err != nil {
+			return nil, err
+		}
+	}
+	r.cpu, r.wall = processCPU()-cpu0, time.Since(start)
+	runtime.ReadMemStats(&m1)
+	r.allocs, r.rssBytes = m1.Mallocs-m0.Mallocs, rss()
+	if r.stateRows, err = count(ctx, s, "SELECT coalesce(sum(num_rows_total), 0)::bigint FROM tidemark.state_operators"); err != nil {
+		return nil, err
+	}
+	if r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v"); err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, s, query1k.checkQuery())
+	if err != nil {
+		return nil, err
+	}
+	return r, checkTumbling(src, rows)
+}
+
+// fileRow is a row of the Parquet file.
+type fileRow struct {
+	K  int64 `parquet:"k"`
+	V  int64 `parquet:"v"`
+	X  int64 `parquet:"x"`
+	TS int64 `parquet:"ts,timestamp(microsecond)"`
+}
+
+// write makes a file of n batches.
+func (w *fileWorkload) write(path string, src *source, n int) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	out := bufio.NewWriterSize(f, 1<<20)
+	if w.format == "parquet" {
+		pw := parquet.NewGenericWriter[fileRow](out, parquet.Compression(&parquet.Snappy))
+		for range n {
+			if _, err := pw.Write(fileRows(src.next())); err != nil {
+				return err
+			}
+		}
+		return errors.Join(pw.Close(), out.Flush())
+	}
+	var line []byte
+	for range n {
+		b := src.next()
+		for i := 0; i < b.N; i++ {
+			line = w.line(line[:0], b, i)
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+func fileRows(b *batch.Batch) []fileRow {
+	rows := make([]fileRow, b.N)
+	for i := range rows {
+		rows[i] = fileRow{b.Cols[0].I64[i], b.Cols[1].I64[i], b.Cols[2].I64[i], b.Cols[3].I64[i]}
+	}
+	return rows
+}
+
+// line writes a row as a line of CSV or JSON.
+func (w *fileWorkload) line(dst []byte, b *batch.Batch, i int) []byte {
+	names := [...]string{`{"k":`, `,"v":`, `,"x":`, `,"ts":"`}
+	for c, name := range names {
+		if w.format == "json" {
+			dst = append(dst, name...)
+		} else if c > 0 {
+			dst = append(dst, ',')
+		}
+		if c < 3 {
+			dst = strconv.AppendInt(dst, b.Cols[c].I64[i], 10)
+		} else {
+			dst = types.Append(dst, b.Cols[c].Type, b.Cols[c].Datum(i), nil)
+		}
+	}
+	if w.format == "json" {
+		dst = append(dst, `"}`...)
+	}
+	return append(dst, '\n')
+}
