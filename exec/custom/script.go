@@ -12,8 +12,12 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// DefaultMaxSteps is the bound on the steps of one call where none is set.
-const DefaultMaxSteps = 10_000_000
+// DefaultMaxSteps is the bound on the steps of one call where none is set. A call has stepsPerRow more for each of its rows, so that a large
+// epoch of one key is not an overrun.
+const (
+	DefaultMaxSteps = 1_000_000
+	stepsPerRow     = 1_000
+)
 
 // script is a processor written in Starlark.
 type script struct {
@@ -120,13 +124,14 @@ func scriptError(err error) error {
 	return sqlerr.New(UserError, "%s", text)
 }
 
-// call runs a method with a fresh allowance of steps.
-func (p *script) call(method string, args ...starlark.Value) (starlark.Value, error) {
+// call runs a method with a fresh allowance of steps; rows is the number of rows that it gets.
+func (p *script) call(method string, rows int, args ...starlark.Value) (starlark.Value, error) {
 	f := p.methods[method]
 	if f == nil {
 		return starlark.None, nil
 	}
-	p.thread.SetMaxExecutionSteps(p.thread.ExecutionSteps() + p.steps)
+	steps := p.steps + uint64(rows)*stepsPerRow
+	p.thread.SetMaxExecutionSteps(p.thread.ExecutionSteps() + steps)
 	v, err := starlark.Call(p.thread, f, args, nil)
 	if err == nil {
 		return v, nil
@@ -134,7 +139,7 @@ func (p *script) call(method string, args ...starlark.Value) (starlark.Value, er
 	if strings.Contains(err.Error(), "too many steps") {
 		p.thread = &starlark.Thread{Name: p.name, Print: func(*starlark.Thread, string) {}}
 		e := scriptError(err).(*sqlerr.Error)
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the call took more than %d steps (processor_max_steps)\n%s", p.steps, e.Message)
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the call took more than %d steps (processor_max_steps)\n%s", steps, e.Message)
 	}
 	return nil, scriptError(err)
 }
@@ -142,7 +147,7 @@ func (p *script) call(method string, args ...starlark.Value) (starlark.Value, er
 // Init implements StatefulProcessor.
 func (p *script) Init(h *Handle) error {
 	p.handle = handleObject(h)
-	_, err := p.call("init", p.self, p.handle)
+	_, err := p.call("init", 0, p.self, p.handle)
 	p.self.Freeze()
 	return err
 }
@@ -167,25 +172,25 @@ func (p *script) timers(t TimerValues) *object {
 // HandleInputRows implements StatefulProcessor.
 func (p *script) HandleInputRows(key Row, rows Rows, t TimerValues) (Output, error) {
 	list := rowList{rows}
-	v, err := p.call("handleInputRows", p.self, keyTuple(key), &list, p.timers(t))
+	v, err := p.call("handleInputRows", rows.Len(), p.self, keyTuple(key), &list, p.timers(t))
 	return p.output(v, err)
 }
 
 // HandleExpiredTimer implements StatefulProcessor.
 func (p *script) HandleExpiredTimer(key Row, t TimerValues, x ExpiredTimerInfo) (Output, error) {
-	v, err := p.call("handleExpiredTimer", p.self, keyTuple(key), p.timers(t), expiredObject(x))
+	v, err := p.call("handleExpiredTimer", 0, p.self, keyTuple(key), p.timers(t), expiredObject(x))
 	return p.output(v, err)
 }
 
 // HandleInitialState implements StatefulProcessor.
 func (p *script) HandleInitialState(key, initial Row, t TimerValues) error {
-	_, err := p.call("handleInitialState", p.self, keyTuple(key), rowOf(initial), p.timers(t))
+	_, err := p.call("handleInitialState", 0, p.self, keyTuple(key), rowOf(initial), p.timers(t))
 	return err
 }
 
 // Close implements StatefulProcessor.
 func (p *script) Close() error {
-	_, err := p.call("close", p.self)
+	_, err := p.call("close", 0, p.self)
 	return err
 }
 

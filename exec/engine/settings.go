@@ -97,7 +97,7 @@ var settingList = []setting{
 	text("lc_ctype", "C").fixed(),
 	duration("lock_timeout"),
 	number("max_identifier_length", "63", 63, 63).fixed(),
-	number("processor_max_steps", "10000000", 1000, 1<<31-1),
+	number("processor_max_steps", "1000000", 1000, 1<<31-1),
 	text("search_path", "\"$user\", public"),
 	text("server_encoding", "UTF8").reported().fixed(),
 	text("server_version", ServerVersion).reported().fixed(),
