@@ -19,7 +19,7 @@ func TestHostileScripts(t *testing.T) {
 		{"    return [('x' * (1 << 40), 1)]", "too large"},
 		{"    return [([0] * (1 << 40), 1)]", "too large"},
 		{"    return [(handleInputRows(self, key, rows, timerValues), 1)]", "recursively"},
-		{"    return [("k", 1 << 100)]", "out of range"},
+		{"    return [('k', 1 << 100)]", "out of range"},
 	} {
 		r := newRig(t, "none", catalog.Append, bigint, "k text, n bigint", &funcs{init: func(*Handle) error { return nil }})
 		p, err := NewScript("p", "def init(self, handle): pass\ndef handleInputRows(self, key, rows, timerValues):\n"+x.body+"\n", r.op.cols, 0)
