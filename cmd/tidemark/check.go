@@ -34,7 +34,7 @@ func checkMain(args []string) int {
 
 // checkViews opens the database as a server would and compares every view with its query run afresh.
 func checkViews(dir string) int {
-	e, err := engine.Open(engine.Options{Dir: dir, System: pgcatalog.Relations(), Log: zerolog.Nop()})
+	e, err := engine.Open(engine.Options{Dir: dir, Connectors: connectors, NoSources: true, System: pgcatalog.Relations(), Log: zerolog.Nop()})
 	if err != nil {
 		return fatal(err)
 	}

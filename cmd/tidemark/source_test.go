@@ -194,3 +194,27 @@ func TestFileSourceChanged(t *testing.T) {
 	expectRows(t, c, "SELECT * FROM mm", "11")
 	expectRows(t, c, "SELECT * FROM ov", "11")
 }
+
+// TestFileSourceCheck: a check of a directory compares views with what the files give again, and reads nothing new.
+func TestFileSourceCheck(t *testing.T) {
+	dir := t.TempDir()
+	in, data := filepath.Join(dir, "in"), filepath.Join(dir, "data")
+	if err := os.Mkdir(in, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, in, "a.csv", "1\n2\n3\n")
+	url, stop := startServer(t, data)
+	c := connect(t, url)
+	execSQL(t, c, fmt.Sprintf(`CREATE STREAM s (k int) WITH (connector = 'file', path = '%s', format = 'csv', retention = '0')`, in))
+	execSQL(t, c, "CREATE MATERIALIZED VIEW m AS SELECT sum(k) AS s FROM s; WAIT FOR s")
+	c.Close(context.Background())
+	stop()
+	writeFile(t, in, "b.csv", "4\n")
+	if code := checkMain([]string{data}); code != 0 {
+		t.Errorf("check: %d", code)
+	}
+	url, _ = startServer(t, data)
+	c = connect(t, url)
+	execSQL(t, c, "WAIT FOR s")
+	expectRows(t, c, "SELECT s FROM m", "10")
+}

@@ -35,6 +35,8 @@ type Options struct {
 	BackfillRows int64
 	// Connectors are what CREATE STREAM can name, by name.
 	Connectors map[string]connector.Connector
+	// NoSources leaves the sources of streams alone: nothing is read but what was recorded.
+	NoSources bool
 	// Clock gives processing time: the timestamps of epochs, and what streams are idle by. nil: time.Now. It may be called from any goroutine.
 	Clock func() time.Time
 	// VirtualClock, if set, is the clock instead, and SET CLOCK moves it.
@@ -125,7 +127,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	for _, s := range e.streams {
 		s.wake(e.now())
-		if s.src != nil {
+		if s.src != nil && !o.NoSources {
 			s.src.start(nil)
 		}
 	}

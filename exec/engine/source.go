@@ -103,7 +103,7 @@ func (e *Engine) launch(oid catalog.OID, run bool) {
 	}
 	e.sources.byOID[oid] = st.src
 	e.sources.mu.Unlock()
-	if run {
+	if run && !e.opts.NoSources {
 		st.src.start(nil)
 	}
 }
@@ -308,6 +308,9 @@ func (s *source) take(b *epochBuild, ch *connector.Chunk) error {
 	rel, st := b.cat.ByOID(s.oid), b.e.streams[s.oid]
 	if rel == nil || st == nil || st.src != s {
 		return sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped")
+	}
+	if ch.Extent.Columns > len(rel.Columns) {
+		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" was changed meanwhile", rel.Name)
 	}
 	if b.changes[s.oid] != nil {
 		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", rel.Name)

@@ -375,3 +375,29 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
+
+// TestUnreadable: a file that can't be read holds back what comes behind it, not what comes before.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.csv", []byte("1\n"))
+	write(t, dir, "c.csv", []byte("3\n"))
+	cfg := connector.Config{Options: map[string]string{"path": dir, "format": "csv", "bounded": "true"}, Columns: columnsOf(t, "k int"), Fingerprint: true}
+	src, _ := Connector{}.Open(cfg)
+	s := src.(*source)
+	if err := s.poll(); err != nil {
+		t.Fatal(err)
+	}
+	// A folder can be opened and not be read.
+	s.queue = slices.Insert(s.queue, 1, found{name: "b.csv", path: dir, size: 1})
+	c, err := src.Read(context.Background(), 100)
+	if err != nil || c.Rows.N != 1 || len(c.Extent.Spans) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if c, err = src.Read(context.Background(), 100); err == nil {
+		t.Fatalf("%+v", c)
+	}
+	s.queue[0] = found{name: "b.csv", path: filepath.Join(dir, "a.csv"), size: 2}
+	if c, err = src.Read(context.Background(), 100); err != nil || c.Rows.N != 2 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}

@@ -108,9 +108,17 @@ func (s *source) Read(ctx context.Context, max int) (*connector.Chunk, error) {
 		if out.rows == nil {
 			out.rows = s.newRows(max)
 		}
+		rows, bad := out.rows.N, len(out.bad)
 		span, err := s.readFile(out, max)
 		if err != nil {
-			return nil, err
+			_ = s.Close()
+			if len(spans) == 0 {
+				return nil, err
+			}
+			// What came before it goes out; the next Read will meet it again.
+			out.rows.N, out.bad = rows, out.bad[:bad]
+			out.undo()
+			break
 		}
 		if span != nil {
 			s.off.AddSpan(span)
