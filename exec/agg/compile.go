@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -268,16 +269,60 @@ func (p *program) compileSketch(a *plan.Agg) (output, error) {
 	c := addCell(p, s, fmt.Sprint("dd", alpha), 0, func(int) *ddCell {
 		return &ddCell{in: s.in, field: p.addField(), gamma: (1 + alpha) / (1 - alpha), exact: p.appendOnly}
 	})
-	frac, err := fraction(consts[0])
-	return ddOut{c, cnt, frac, consts[0].Null}, err
+	f, err := readFractions(consts[0], a.Args[1].Type())
+	return ddOut{c, cnt, f}, err
 }
 
-func fraction(d types.Datum) (float64, error) {
-	if !d.Null && !(d.F >= 0 && d.F <= 1) {
-		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "percentile value %s is not between 0 and 1",
-			types.Format(types.Of(types.Float8), d, nil))
+// fractions are those of a percentile: one, or an array of them.
+type fractions struct {
+	of    []types.Datum // double precision, NULLs among them
+	array bool
+	null  bool // the array itself is NULL
+}
+
+// readFractions reads a constant of type double precision or double precision[].
+func readFractions(d types.Datum, t types.Type) (fractions, error) {
+	f := fractions{of: []types.Datum{d}}
+	if t.Kind == types.Array {
+		f = fractions{array: true, null: d.Null}
+		if !d.Null {
+			f.of = types.DecodeArray(t.ElemType(), d.B).Elems()
+		}
 	}
-	return d.F, nil
+	for _, x := range f.of {
+		if !x.Null && !(x.F >= 0 && x.F <= 1) {
+			return f, sqlerr.New(sqlerr.NumericValueOutOfRange, "percentile value %s is not between 0 and 1",
+				types.Format(types.Of(types.Float8), x, nil))
+		}
+	}
+	return f, nil
+}
+
+// append adds a group's result to v: one gives that of one fraction, which is not NULL, or false where there is none. The
+// result says whether all had one.
+func (f fractions) append(v *batch.Vector, elem types.Type, one func(p float64) (types.Datum, bool)) bool {
+	if f.null {
+		v.AppendNull()
+		return true
+	}
+	res := make([]types.Datum, len(f.of))
+	for i, x := range f.of {
+		if x.Null {
+			res[i] = types.NullDatum
+			continue
+		}
+		var ok bool
+		if res[i], ok = one(x.F); !ok {
+			v.AppendNull()
+			return false
+		}
+	}
+	if f.array {
+		v.AppendBytes(types.AppendArray(nil, elem, res))
+	} else {
+		v.AppendDatum(res[0])
+	}
+	return true
 }
 
 // compileOrderedSet compiles percentile_cont, percentile_disc and mode.
@@ -310,20 +355,8 @@ func (p *program) compileOrderedSet(a *plan.Agg) (output, error) {
 	if err != nil {
 		return nil, err
 	}
-	fracs := []types.Datum{d}
-	if dt := a.Direct[0].Type(); dt.Kind == types.Array {
-		o.array, o.null, fracs = true, d.Null, nil
-		if !d.Null {
-			fracs = types.DecodeArray(dt.ElemType(), d.B).Elems()
-		}
-	}
-	for _, f := range fracs {
-		if _, err := fraction(f); err != nil {
-			return nil, err
-		}
-	}
-	o.fracs = fracs
-	return o, nil
+	o.fracs, err = readFractions(d, a.Direct[0].Type())
+	return o, err
 }
 
 // compileCollect compiles the aggregates that put values together in order.

@@ -473,18 +473,20 @@ func (o hllOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 
 // ddOut is approx_percentile.
 type ddOut struct {
-	c    *ddCell
-	cnt  int
-	p    float64
-	null bool
+	c     *ddCell
+	cnt   int
+	fracs fractions
 }
 
 func (o ddOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		if n := t.word(s, o.cnt); n <= 0 || o.null {
+		n := t.word(s, o.cnt)
+		if n <= 0 {
 			v.AppendNull()
-		} else {
-			v.AppendFloat(o.c.quantile(t, s, o.p, n))
+			continue
 		}
+		o.fracs.append(v, types.Of(types.Float8), func(p float64) (types.Datum, bool) {
+			return types.FloatDatum(o.c.quantile(t, s, p, n)), true
+		})
 	}
 }

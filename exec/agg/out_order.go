@@ -44,37 +44,18 @@ type percentileOut struct {
 	cnt   int
 	typ   types.Type
 	cont  bool
-	fracs []types.Datum
-	array bool
-	null  bool // the array itself is NULL
+	fracs fractions
 }
 
 func (o percentileOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
 		n := t.word(s, o.cnt)
-		if n <= 0 || o.null {
+		if n <= 0 {
 			v.AppendNull()
 			continue
 		}
-		res := make([]types.Datum, len(o.fracs))
-		ok := true
-		for i, f := range o.fracs {
-			if f.Null {
-				res[i] = types.NullDatum
-				continue
-			}
-			var good bool
-			res[i], good = o.value(t, s, f.F, n)
-			ok = ok && good
-		}
-		switch {
-		case !ok:
-			v.AppendNull()
+		if !o.fracs.append(v, o.typ, func(p float64) (types.Datum, bool) { return o.value(t, s, p, n) }) {
 			fail(k, sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range"))
-		case o.array:
-			v.AppendBytes(types.AppendArray(nil, o.typ, res))
-		default:
-			v.AppendDatum(res[0])
 		}
 	}
 }

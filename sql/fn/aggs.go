@@ -131,5 +131,7 @@ approx_count_distinct(any) int8 agg
 approx_count_distinct(any,float8) int8 agg
 approx_percentile(float8,float8) float8 agg
 approx_percentile(float8,float8,int4) float8 agg
+approx_percentile(float8,float8[]) float8[] agg
+approx_percentile(float8,float8[],int4) float8[] agg
 mode(anyelement) anyelement orderedset
 `
