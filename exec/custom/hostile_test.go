@@ -15,7 +15,7 @@ func TestHostileScripts(t *testing.T) {
 		{"    x = []\n    for i in range(1 << 40): x = [x]", "processor_max_steps"},
 		{"    x = []\n    for i in range(100000): x = [x]\n    return [(str(x), 1)]", "nested"},
 		{"    x = []\n    for i in range(100000): x = [x]\n    return [(json.encode(x), 1)]", "nested"},
-		{"    x = []\n    for i in range(100000): x = [x]\n    return x", "must be a tuple"},
+		{"    x = []\n    for i in range(100000): x = [x]\n    return x", "1 values instead of 2"},
 		{"    return [('x' * (1 << 40), 1)]", "too large"},
 		{"    return [([0] * (1 << 40), 1)]", "too large"},
 		{"    return [(handleInputRows(self, key, rows, timerValues), 1)]", "recursively"},

@@ -199,8 +199,22 @@ func (o *Operator) WatermarkPort() int { return 0 }
 
 // begin notes what the epoch starts from.
 func (o *Operator) begin(ep *dataflow.Epoch) {
-	if !o.begun {
-		o.begun, o.floor = true, o.HeldWatermark(ep.Before)
+	if o.begun {
+		return
+	}
+	if o.st.schemas.Len() == 0 {
+		o.again()
+	}
+	o.begun, o.floor = true, o.HeldWatermark(ep.Before)
+}
+
+// again begins with nothing: the tables were emptied beneath the operator, because its view starts over.
+func (o *Operator) again() {
+	o.st.meta, o.st.metaOld = meta{}, meta{}
+	for _, v := range o.h.vars {
+		if err := v.register(); err != nil {
+			panic(&table.Failure{Err: err})
+		}
 	}
 }
 

@@ -143,6 +143,11 @@ func (e *Engine) Close() error {
 		<-e.loopDone
 		e.stopSources()
 		e.fills.Wait()
+		for _, v := range e.views {
+			if cerr := v.closeOperators(); cerr != nil {
+				e.log.Warn().Err(cerr).Str("view", v.rel.Name).Msg("processor did not close")
+			}
+		}
 		if e.readOnly() == nil {
 			err = e.finalCheckpoint()
 		}

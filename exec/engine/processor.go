@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -99,6 +101,20 @@ func (e *Engine) eachCustom(oid catalog.OID, f func(*view, *custom.Operator) err
 		}
 	}
 	return nil
+}
+
+// closeOperators ends what a view that is no more has running.
+func (v *view) closeOperators() error { return closeGraph(v.graph) }
+
+// closeGraph ends the operators of a graph that have something to end: processors.
+func closeGraph(g *dataflow.Graph) error {
+	var err error
+	g.Operators(func(op dataflow.Operator) {
+		if c, ok := op.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	})
+	return err
 }
 
 // exchange lets the views that use a processor go on with its new version, before they run the epoch.

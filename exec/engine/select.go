@@ -89,7 +89,11 @@ func runQuery(ctx context.Context, root plan.Node, r reader, env *kernel.Env, ou
 		Watermarks: func(*dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
 			return dataflow.NoWatermark, dataflow.NoWatermark
 		}}
-	if err := runGraph(ctx, g, info, r, emit); err != nil {
+	err = runGraph(ctx, g, info, r, emit)
+	if cerr := closeGraph(g); err == nil {
+		err = cerr
+	}
+	if err != nil {
 		return err
 	}
 	if !isSort {

@@ -131,6 +131,8 @@ func (e *Engine) dropView(v *view) {
 		close(f.stop)
 		// The goroutine that fills it may be at work on its tables; they are emptied once it has ended.
 		d.filling = true
+	} else if err := v.closeOperators(); err != nil {
+		e.log.Warn().Err(err).Str("view", v.rel.Name).Msg("processor did not close")
 	}
 	e.gone = append(e.gone, d)
 	e.published.broadcast()
