@@ -56,7 +56,11 @@ func openLines(path, compression string, limit int64) (*lineReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lineReader{f: f, r: f, limit: limit, buf: make([]byte, blockBytes)}
+	size := int64(blockBytes)
+	if limit >= 0 { // many files are small
+		size = min(size, limit+512)
+	}
+	l := &lineReader{f: f, r: f, limit: limit, buf: make([]byte, size)}
 	switch compression {
 	case "gzip":
 		z, err := gzip.NewReader(f)
