@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/state"
@@ -167,7 +168,7 @@ func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, err
 // onlyDrops says whether the epoch does nothing but drop relations, which must work on a full disk too.
 func (b *epochBuild) onlyDrops() bool {
 	for _, ev := range b.events {
-		if ev.Kind != "drop" && ev.Kind != "drop schema" && ev.Kind != "drop processor" {
+		if ev.Kind != "drop" && ev.Kind != "drop schema" && ev.Kind != "drop processor" && ev.Kind != "drop function" {
 			return false
 		}
 	}
@@ -209,10 +210,14 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 	in := e.epochInput(b, marks, &reader)
 	for _, v := range e.views {
 		reader = v
+		if !v.fillEnded() { // the goroutine that fills it has it
+			v.hold(in)
+			marks[v.rel.OID] = still(dataflow.NoWatermark, false)
+			continue
+		}
 		m := still(v.wm, v.idle)
 		v.changes = v.changes[:0]
 		if st, _ := v.getStatus(); st != viewRunning {
-			v.hold(in)
 			marks[v.rel.OID] = m
 			continue
 		}
@@ -244,7 +249,7 @@ func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **
 			if c := b.changes[oid]; c != nil {
 				return c.parts
 			}
-			if v := e.viewByOID[oid]; v != nil {
+			if v := e.viewByOID[oid]; v != nil && v.fillEnded() {
 				return v.changes
 			}
 			return nil
