@@ -26,6 +26,9 @@ func (p *parser) drop() ast.Stmt {
 	at := p.here()
 	p.expectWords("drop")
 	kind := p.relationKind()
+	if kind == "" && p.acceptWords("function") {
+		return p.dropFunction()
+	}
 	if kind == "" && p.acceptWords("processor") {
 		kind = "processor"
 	}

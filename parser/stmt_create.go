@@ -11,8 +11,8 @@ func (p *parser) create() ast.Stmt {
 	at := p.here()
 	p.expectWords("create")
 	replace := p.acceptWords("or", "replace")
-	w := p.oneOf("stream", "table", "view", "materialized", "schema", "index", "unique", "processor")
-	if replace && w != "view" && w != "materialized" && w != "processor" && w != "" {
+	w := p.oneOf("stream", "table", "view", "materialized", "schema", "index", "unique", "processor", "function")
+	if replace && w != "view" && w != "materialized" && w != "processor" && w != "function" && w != "" {
 		p.syntaxError()
 	}
 	switch w {
@@ -35,6 +35,14 @@ func (p *parser) create() ast.Stmt {
 	case "index":
 		p.next()
 		return p.createIndex(false, at)
+	case "function":
+		start := p.i
+		p.next()
+		if f := p.createFunction(replace); f != nil {
+			return f
+		}
+		p.i = start
+		return p.createOther(at)
 	case "processor":
 		p.next()
 		return p.createProcessor(replace)

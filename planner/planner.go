@@ -28,6 +28,8 @@ type Options struct {
 	StateTable func(StateRequest) (*StateTable, error)
 	// StoredView says that the query is that of a view that exists: what it read once may be gone.
 	StoredView bool
+	// MakeFunction makes what evaluates functions in Starlark; without it they can't be called.
+	MakeFunction FunctionMaker
 	// SessionUser and Database answer current_user and current_database().
 	SessionUser string
 	Database    string
@@ -107,6 +109,9 @@ type binder struct {
 	depends []catalog.OID
 	// processors are those that are called in the text.
 	processors []catalog.OID
+	// inlining are the functions in SQL whose bodies are being bound, inlined counts their calls.
+	inlining []*catalog.Function
+	inlined  int
 	// stateReads are the state tables that a maintained view begins with.
 	stateReads []*catalog.Relation
 	// expanding is the stack of plain views being expanded.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec"
+	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/parser"
@@ -206,8 +207,8 @@ func (b *epochBuild) createView(rel *catalog.Relation) error {
 		}
 	}
 	for _, oid := range rel.Processors {
-		if b.cat.ProcessorByOID(oid) == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "a processor that view \"%s\" calls was dropped meanwhile", rel.Name)
+		if b.cat.ProcessorByOID(oid) == nil && b.cat.FunctionByOID(oid) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "a processor or function that view \"%s\" calls was dropped meanwhile", rel.Name)
 		}
 	}
 	r := *rel
@@ -273,7 +274,7 @@ func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Qu
 		return nil, err
 	}
 	set := viewSettings(rel)
-	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.NewFunction, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
 	if rel.Kind == catalog.MatView {
 		policy := rel.Options["watermark_policy"]
 		if policy == "" {

@@ -190,10 +190,14 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 				}
 			}
 			procs := processorsIn(b.cat, name)
-			if len(oids)+len(procs) > 0 && !x.Cascade {
+			funcs := functionsIn(b.cat, name)
+			if len(oids)+len(procs)+len(funcs) > 0 && !x.Cascade {
 				var lines []string
 				for _, o := range oids {
 					lines = append(lines, fmt.Sprintf("%s depends on schema %s", describeObject(b.cat.ByOID(o)), name))
+				}
+				for _, o := range funcs {
+					lines = append(lines, fmt.Sprintf("function %s.%s depends on schema %s", name, describeFunction(b.cat.FunctionByOID(o)), name))
 				}
 				for _, o := range procs {
 					lines = append(lines, fmt.Sprintf("processor %s.%s depends on schema %s", name, b.cat.ProcessorByOID(o).Name, name))
@@ -207,6 +211,9 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 				}
 			}
 			if err := b.dropProcessors(procs, true); err != nil {
+				return err
+			}
+			if err := b.dropFunctions(funcs, true); err != nil {
 				return err
 			}
 			if err := b.apply(event{Kind: "drop schema", Sch: &catalog.Schema{Name: name}}); err != nil {

@@ -10,11 +10,12 @@ import (
 // event is one change of the catalog. Events stand in the epoch's record and are replayed from it, so applying one
 // must depend on nothing but the event and what came before it.
 type event struct {
-	Kind string             // "create", "replace", "drop", "create schema", "drop schema", "processor", "drop processor"
+	Kind string             // "create", "replace", "drop", "create schema", "drop schema", "processor", "drop processor", "function", "drop function"
 	Rel  *catalog.Relation  `json:",omitempty"`
 	OID  catalog.OID        `json:",omitempty"`
 	Sch  *catalog.Schema    `json:",omitempty"`
 	Proc *catalog.Processor `json:",omitempty"`
+	Func *catalog.Function  `json:",omitempty"`
 }
 
 // apply makes an event part of the epoch: the catalog changes at once, streams and tables are usable at once; views start when
@@ -50,6 +51,10 @@ func (b *epochBuild) apply(ev event) error {
 		b.cat = b.cat.WithoutSchema(ev.Sch.Name)
 	case "processor":
 		b.cat = b.cat.WithProcessor(ev.Proc)
+	case "function":
+		b.cat = b.cat.WithFunction(ev.Func)
+	case "drop function":
+		b.cat = b.cat.WithoutFunction(ev.OID)
 	case "drop processor":
 		b.cat = b.cat.WithoutProcessor(ev.OID)
 	default:
@@ -86,6 +91,7 @@ type catalogImage struct {
 	Schemas    []catalog.Schema
 	Relations  []*catalog.Relation
 	Processors []*catalog.Processor `json:",omitempty"`
+	Functions  []*catalog.Function  `json:",omitempty"`
 }
 
 func encodeCatalog(c *catalog.Catalog) ([]byte, error) {
@@ -100,7 +106,7 @@ func encodeCatalog(c *catalog.Catalog) ([]byte, error) {
 			img.Relations = append(img.Relations, r)
 		}
 	}
-	img.Processors = c.Processors()
+	img.Processors, img.Functions = c.Processors(), c.Functions()
 	return json.Marshal(img)
 }
 
@@ -119,6 +125,9 @@ func decodeCatalog(base *catalog.Catalog, data []byte) (*catalog.Catalog, error)
 	}
 	for _, p := range img.Processors {
 		c = c.WithProcessor(p)
+	}
+	for _, f := range img.Functions {
+		c = c.WithFunction(f)
 	}
 	c.NextOID = max(c.NextOID, img.NextOID)
 	return c, nil

@@ -26,6 +26,10 @@ func commandTag(st ast.Stmt) string {
 		return "CREATE VIEW"
 	case *ast.CreateIndex:
 		return "CREATE INDEX"
+	case *ast.CreateFunction:
+		return "CREATE FUNCTION"
+	case *ast.DropFunction:
+		return "DROP FUNCTION"
 	case *ast.CreateProcessor:
 		return "CREATE PROCESSOR"
 	case *ast.CreateOther:

@@ -81,6 +81,10 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 		return s.createRelation(ctx, x)
 	case *ast.CreateView:
 		return s.createView(ctx, x)
+	case *ast.CreateFunction:
+		return s.createFunction(ctx, x)
+	case *ast.DropFunction:
+		return s.dropFunctions(ctx, x)
 	case *ast.CreateProcessor:
 		return s.createProcessor(ctx, x)
 	case *ast.Drop:

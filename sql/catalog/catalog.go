@@ -92,7 +92,7 @@ type Relation struct {
 	SQL        string            // text of the defining query as written
 	Settings   map[string]string // TimeZone, DateStyle, search_path at CREATE
 	DependsOn  []OID             // relations read by the query
-	Processors []OID             `json:",omitempty"` // processors that it calls
+	Processors []OID             `json:",omitempty"` // processors, and functions that users made, that it calls
 	// StateReads describe the state tables that a MatView began with (statestore in an initial state), in the order of the text.
 	StateReads []*Relation `json:",omitempty"`
 	OutputMode OutputMode
@@ -146,6 +146,7 @@ type Catalog struct {
 	byOID     map[OID]*Relation
 
 	processors map[OID]*Processor
+	functions  map[OID]*Function
 }
 
 // New makes a catalog with the schemas that always exist.
@@ -233,6 +234,10 @@ func (c *Catalog) clone() *Catalog {
 	n.processors = make(map[OID]*Processor, len(c.processors)+1)
 	for k, v := range c.processors {
 		n.processors[k] = v
+	}
+	n.functions = make(map[OID]*Function, len(c.functions)+1)
+	for k, v := range c.functions {
+		n.functions[k] = v
 	}
 	return n
 }

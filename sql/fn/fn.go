@@ -54,6 +54,8 @@ type Func struct {
 	OrderedSet bool
 	// Session says that the value depends on the catalog or the session, which answer it at run time.
 	Session bool
+	// Make, of a function that a user made, makes what evaluates it, for one goroutine; nil for all others.
+	Make func() (func(args []types.Datum) (types.Datum, error), error)
 
 	compat   bool   // AnyElement and AnyArray are PostgreSQL's anycompatible ones: arguments of a common type
 	nonArray bool   // AnyElement is not an array (anynonarray)
