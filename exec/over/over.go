@@ -27,6 +27,8 @@ type over struct {
 	partition *rowenc.Exprs
 	sort      *rowenc.SortKeys
 	funcs     []*function
+	local     bool // every function depends on rows within reach only
+	reach     int
 	rows      *table.Ordered
 	out       *rowenc.Out
 
@@ -50,12 +52,15 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 	if o.sort, err = rowenc.CompileSort(n.Sort, in[0]); err != nil {
 		return nil, err
 	}
+	o.local = true
 	for i := range n.Funcs {
 		f, err := newFunction(&n.Funcs[i], n.Sort, in[0], env)
 		if err != nil {
 			return nil, err
 		}
 		o.funcs, o.outTypes = append(o.funcs, f), append(o.outTypes, n.Funcs[i].Typ)
+		r, ok := f.reach(&n.Funcs[i])
+		o.local, o.reach = o.local && ok, max(o.reach, r)
 	}
 	o.out = rowenc.NewOut(o.outTypes)
 	bigint := types.Of(types.Int8)
@@ -119,7 +124,7 @@ func (o *over) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		if part == nil {
 			return nil
 		}
-		return o.recompute(part, group, by)
+		return o.change(part, group, by)
 	}
 	err := o.log.Each(false, func(key []byte, w int64) error {
 		plen := int(binary.BigEndian.Uint32(key[len(key)-trailerLen:]))
@@ -149,9 +154,25 @@ func (o *over) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	return o.out.Flush(out)
 }
 
-// recompute applies the changes of a partition and puts the difference that they make into diff.
-func (o *over) recompute(part []byte, group [][]byte, by []int64) error {
-	if err := o.contribute(part, -1); err != nil {
+// change applies the changes of a partition and puts the difference that they make into diff.
+func (o *over) change(part []byte, group [][]byte, by []int64) error {
+	whole := span{part, rowenc.PrefixEnd(nil, part)}
+	for len(group) > 0 {
+		at, n := whole, len(group)
+		if o.local {
+			at, n = o.around(whole, group)
+		}
+		if err := o.recompute(at, part, group[:n], by[:n]); err != nil {
+			return err
+		}
+		group, by = group[n:], by[n:]
+	}
+	return nil
+}
+
+// recompute applies changes of rows that lie in a span of a partition and computes the span before and after.
+func (o *over) recompute(at span, part []byte, group [][]byte, by []int64) error {
+	if err := o.contribute(at, -1); err != nil {
 		return err
 	}
 	for i, key := range group {
@@ -171,7 +192,7 @@ func (o *over) recompute(part []byte, group [][]byte, by []int64) error {
 		o.rows.Put(key[:n], binary.AppendVarint(v, w))
 		o.stats.RowsUpdated++
 	}
-	return o.contribute(part, 1)
+	return o.contribute(at, 1)
 }
 
 func readRow(val []byte) (plen, send int, w int64) {
@@ -181,9 +202,9 @@ func readRow(val []byte) (plen, send int, w int64) {
 	return int(p), int(s), w
 }
 
-// contribute computes a partition as it is in state and adds its output rows to diff with a weight.
-func (o *over) contribute(part []byte, w int64) error {
-	p := o.load(part)
+// contribute computes a span of a partition as it is in state and adds its output rows to diff with a weight.
+func (o *over) contribute(at span, w int64) error {
+	p := o.load(at)
 	if p.b.N == 0 {
 		return nil
 	}
@@ -223,7 +244,7 @@ func (o *over) sendLetters(ep *dataflow.Epoch) error {
 	return err
 }
 
-// partition is the rows of one partition in order, each as often as its weight says.
+// partition is the rows of one partition, or of a span of it, in order, each as often as its weight says.
 type partition struct {
 	b *batch.Batch
 	// Rows that sort alike are peers: start[i] and end[i] bound the peers of row i, group[i] numbers their group; groups[g] is
@@ -232,11 +253,10 @@ type partition struct {
 	failed                    []*sqlerr.Error // of a function, by row
 }
 
-func (o *over) load(part []byte) *partition {
+func (o *over) load(at span) *partition {
 	p := &partition{b: batch.New(o.in, 64)}
 	var last []byte
-	hi := rowenc.PrefixEnd(nil, part)
-	o.rows.Scan(part, hi, func(key, val []byte) bool {
+	o.rows.Scan(at.lo, at.hi, func(key, val []byte) bool {
 		_, send, w := readRow(val)
 		if len(p.groups) == 0 || !bytes.Equal(key[:send], last) {
 			last = append(last[:0], key[:send]...)

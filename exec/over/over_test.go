@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -298,15 +299,39 @@ func randomFrame(rnd *rand.Rand) plan.Frame {
 }
 
 func TestOver(t *testing.T) {
+	testOver(t, 2, 6, func(_ *rand.Rand, cs []testCase) []testCase { return cs }, randomFrame)
+}
+
+// TestOverLocal: functions that look at near rows only, of partitions that are much longer than that.
+func TestOverLocal(t *testing.T) {
+	testOver(t, 1, 60, func(rnd *rand.Rand, cs []testCase) (out []testCase) {
+		for _, c := range cs {
+			if name := c.f.Fn.Name; (c.f.Fn.Class == fn.Aggregate || name == "lag" || name == "lead" || strings.HasSuffix(name, "_value")) && rnd.Intn(3) == 0 {
+				out = append(out, c)
+			}
+		}
+		return append(out, cs[6])
+	}, func(rnd *rand.Rand) plan.Frame {
+		for {
+			f := randomFrame(rnd)
+			if f.Mode, f.Exclude = "rows", ""; !strings.HasPrefix(f.Start.Kind, "unbounded") && !strings.HasPrefix(f.End.Kind, "unbounded") {
+				return f
+			}
+		}
+	})
+}
+
+// testOver compares some of the cases with the reference over random changes of rows in so many partitions with so many values of the sort key.
+func testOver(t *testing.T, parts, keys int, some func(*rand.Rand, []testCase) []testCase, frame func(*rand.Rand) plan.Frame) {
 	rnd := seeded(t)
 	for round := 0; round < 60; round++ {
-		cs := cases()
+		cs := some(rnd, cases())
 		n := &plan.OverWindow{PartitionBy: []plan.Expr{optest.Col(ts, 0)},
 			Sort: []plan.SortKey{{X: optest.Col(ts, 1), Desc: rnd.Intn(2) == 0, NullsFirst: rnd.Intn(2) == 0}}}
 		out := append([]types.Type(nil), ts...)
 		desc := ""
 		for i := range cs {
-			cs[i].f.Frame = randomFrame(rnd)
+			cs[i].f.Frame = frame(rnd)
 			n.Funcs, out = append(n.Funcs, *cs[i].f), append(out, cs[i].f.Typ)
 			desc += fmt.Sprintf("\n%s %+v", cs[i].f.Fn.Name, cs[i].f.Frame)
 		}
@@ -314,17 +339,20 @@ func TestOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if parts == 1 && !op.(*over).local {
+			t.Fatalf("not local:%s", desc)
+		}
 		r := optest.New(t, op, dataflow.InputTypes{ts}, rnd)
 		var have []optest.Row
 		gen := func() optest.Row {
-			row := optest.Row{rnd.Intn(2), rnd.Intn(6), rnd.Intn(6)}
+			row := optest.Row{rnd.Intn(parts), rnd.Intn(keys), rnd.Intn(6)}
 			if rnd.Intn(6) == 0 {
 				row[1+rnd.Intn(2)] = nil
 			}
 			return row
 		}
 		for e := 0; e < 6; e++ {
-			changes := optest.Changes(rnd, 0, rnd.Intn(10), &have, gen, true)
+			changes := optest.Changes(rnd, 0, rnd.Intn(10+keys/2), &have, gen, true)
 			rnd.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
 			if err := r.Epoch(changes, dataflow.NoWatermark, 0); err != nil {
 				t.Fatal(err)
