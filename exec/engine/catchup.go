@@ -140,8 +140,8 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 				return h
 			}
 		}
-		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil {
-			// Created in the same epoch, and filled already.
+		if in := e.viewByOID[s.Rel.OID]; snap == nil && in != nil && in.fillEnded() {
+			// Created in the same epoch, and filled already. (One that is being filled is waited for, and asked then.)
 			snap = in.out.publish(upTo)
 			h.wms[s.Rel.OID] = still(in.wm, in.idle)
 		}
