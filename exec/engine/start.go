@@ -72,7 +72,7 @@ func (e *Engine) keepChanges() {
 		}
 	}
 	for _, v := range e.views {
-		v.keep = read[v.rel.OID]
+		v.keep.Store(read[v.rel.OID])
 	}
 	e.orderViews()
 }

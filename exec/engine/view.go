@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec"
@@ -54,7 +55,7 @@ type view struct {
 	changes []part
 	news    news // for the views that read late rows and dead letters
 	cap     letterCap
-	keep    bool // somebody above reads changes
+	keep    atomic.Bool // somebody above reads changes; set by the loop, also while the view is being filled
 	// Of the current epoch: the rows that it got, by source too, and gave, and how long it took to fix its watermarks.
 	pushed, emitted int64
 	sourceRows      []int64
@@ -189,7 +190,7 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 // emit takes the root's output of the running epoch.
 func (v *view) emit(b *batch.Batch) error {
 	v.emitted += int64(b.N)
-	if v.keep {
+	if v.keep.Load() {
 		v.changes = append(v.changes, part{b: b.Select(allRows(b.N))})
 	}
 	return v.out.add(b)
