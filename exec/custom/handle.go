@@ -57,7 +57,11 @@ type Handle struct {
 	last []byte // scratch
 
 	updated, removed int64
+	counts           counts // of the epoch
 }
+
+// counts are what is counted of an epoch.
+type counts struct{ registered, deleted, expired, outlived int64 }
 
 func newHandle(st *store, mode TimeMode, keys keyCoder, result *Schema) *Handle {
 	return &Handle{st: st, mode: mode, keys: keys, res: result, byN: map[string]*variable{}}
@@ -216,6 +220,7 @@ func (h *Handle) RegisterTimer(expiryMs int64) error {
 	if err := h.timersAllowed("register_timer"); err != nil {
 		return err
 	}
+	h.counts.registered++
 	h.last = append(rowenc.AppendTime(h.last[:0], expiryMs), h.gkey...)
 	if _, ok := h.st.timers.Get(h.last); ok {
 		return nil
@@ -241,6 +246,7 @@ func (h *Handle) DeleteTimer(expiryMs int64) error {
 }
 
 func (h *Handle) deleteTimer(expiryMs int64) {
+	h.counts.deleted++
 	h.last = append(rowenc.AppendTime(h.last[:0], expiryMs), h.gkey...)
 	h.st.delete(h.st.timers, h.last)
 	h.st.delete(h.st.keyTimers, h.keyTimer(expiryMs))

@@ -205,7 +205,7 @@ func (o *Operator) begin(ep *dataflow.Epoch) {
 	if o.st.schemas.Len() == 0 {
 		o.again()
 	}
-	o.begun, o.floor = true, o.HeldWatermark(ep.Before)
+	o.begun, o.floor, o.h.counts = true, o.HeldWatermark(ep.Before), counts{}
 }
 
 // again begins with nothing: the tables were emptied beneath the operator, because its view starts over.

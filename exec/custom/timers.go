@@ -33,6 +33,7 @@ func (o *Operator) fire(ep *dataflow.Epoch, until int64, budget *int, again bool
 	m.Round, m.Pending, m.Until = round, more, until
 	*budget -= len(due)
 	t := o.clocks(until)
+	o.h.counts.expired += int64(len(due))
 	for _, x := range due {
 		if err := o.fireOne(ep, x, t, out); err != nil {
 			return err
@@ -162,6 +163,7 @@ func (o *Operator) expire() {
 		}
 		t.Delete(e.key)
 		o.h.removed++
+		o.h.counts.outlived++
 		if e.elem {
 			o.dropEmptyList(e.key[:len(e.key)-8])
 		}

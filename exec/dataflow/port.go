@@ -15,6 +15,11 @@ func (n *node) timed() []*node {
 	return n.inputs
 }
 
+// Metered is implemented by a stateful operator that has Spark's custom metrics. Metrics gives those of the epoch that has ended, by name.
+type Metered interface {
+	Metrics() map[string]int64
+}
+
 // WatermarkHolder is implemented by an operator that may not get through all that a watermark asks of it in one epoch: what it
 // gives on is held back until it has. HeldWatermark is asked before the epoch, with the input watermark before it, and again when the
 // operator's EndEpoch has returned, with the one after it; it never goes back.

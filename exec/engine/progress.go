@@ -20,6 +20,7 @@ type opProgress struct {
 	name                                                  string
 	total, updated, removed, dropped, nullTime, duplicate int64
 	memory                                                int64
+	metrics                                               map[string]int64 // Spark's custom metrics that the operator has itself
 	updating, removing, committing                        time.Duration
 }
 
@@ -141,6 +142,9 @@ func (p *progressRing) operators() []opProgress {
 			removed: s.RowsRemoved - l.RowsRemoved, dropped: s.RowsDroppedLate - l.RowsDroppedLate,
 			nullTime: s.RowsNullEvent - l.RowsNullEvent, duplicate: s.RowsDuplicate - l.RowsDuplicate, memory: s.MemoryUsedBytes,
 			updating: push, removing: end})
+		if m, ok := p.ops[i].(dataflow.Metered); ok {
+			out[len(out)-1].metrics = m.Metrics()
+		}
 		p.last[i] = s
 	}
 	return out

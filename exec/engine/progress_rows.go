@@ -186,7 +186,11 @@ func (o *opProgress) custom() object {
 	if o.name == "dedupe" || o.name == "dedupeWithinWatermark" {
 		return object{"numDroppedDuplicateRows": o.duplicate}
 	}
-	return object{}
+	out := object{}
+	for name, n := range o.metrics {
+		out[name] = n
+	}
+	return out
 }
 
 // operators is Spark's list of StateOperatorProgress, operator 0 first, with numRowsNullEventTime besides.
