@@ -183,6 +183,66 @@ func TestBuiltIns(t *testing.T) {
 	}
 }
 
+// TestReplaceReplay: a processor that was replaced, processors and functions that were dropped, and state carried over from a view that is
+// gone, are as they were when the log is replayed.
+func TestReplaceReplay(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	open := func(dir string) *DB {
+		db, err := Open(dir, WithCheckpointInterval(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open(dir)
+	defer db.Close()
+	version := func(n int, schema, add string) string {
+		return fmt.Sprintf(`CREATE OR REPLACE PROCESSOR p RETURNS TABLE (k text, n bigint) LANGUAGE starlark AS $$
+def init(self, handle): self.n = handle.getValueState("n", "%s")
+def handleInitialState(self, key, initialState, timerValues): self.n.update(Row(%s))
+def handleInputRows(self, key, rows, timerValues):
+    old = self.n.get().n if self.n.exists() else 0
+    self.n.update(Row(%s))
+    return [(key[0], int(old) * 10 + %d)]
+$$`, schema, strings.ReplaceAll(add, "old", "initialState.n"), add, n)
+	}
+	const state = "SELECT * FROM statestore('w', state_var_name => 'n')"
+	steps := []string{
+		"CREATE STREAM s (k text)", "CREATE FUNCTION f(x text) RETURNS text LANGUAGE starlark AS 'def f(x): return x.upper()'",
+		version(1, "n int", "n = old + 1"),
+		"CREATE MATERIALIZED VIEW v AS SELECT * FROM transform_with_state(TABLE s PARTITION BY k, processor => 'p')",
+		"INSERT INTO s VALUES ('a'), ('b')",
+		version(2, "n bigint, note text", "n = old + 100, note = 'x'"),
+		"INSERT INTO s VALUES ('a'), ('c')",
+		"CREATE MATERIALIZED VIEW w AS SELECT f(k) AS k, n FROM transform_with_state(TABLE s PARTITION BY k, processor => 'p', initial_state => TABLE (SELECT key.k AS k, value.n AS n FROM statestore('v', state_var_name => 'n')) PARTITION BY k)",
+		"DROP MATERIALIZED VIEW v",
+		"INSERT INTO s VALUES ('a'), ('d')",
+		version(3, "note text, n numeric", "n = int(old) + 1000, note = 'y'"),
+		"INSERT INTO s VALUES ('a')",
+	}
+	for _, sql := range steps {
+		if err := db.Exec(ctx, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	want, wantState := contents(t, db, "SELECT * FROM w"), contents(t, db, state)
+	if !strings.Contains(want, "A") || !strings.Contains(wantState, "y") {
+		t.Fatalf("%s\n%s", want, wantState)
+	}
+	crashed := t.TempDir()
+	copyTree(t, dir, crashed)
+	for i := 0; i < 2; i++ { // from the log, and then from the checkpoint that Close wrote
+		again := open(crashed)
+		if got, gotState := contents(t, again, "SELECT * FROM w"), contents(t, again, state); got != want || gotState != wantState {
+			t.Fatalf("opening %d: got\n%s\n%s\nwant\n%s\n%s", i, got, gotState, want, wantState)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.Walk(from, func(path string, info os.FileInfo, err error) error {
