@@ -27,10 +27,11 @@ func (b *binder) lookups(n plan.Node) {
 				col, val = val, col
 			}
 			k, isCol := col.(*plan.Col)
-			if !isCol || !constExpr(val) || volatileExpr(val) || !val.Type().Same(k.Typ) || k.Index >= len(s.Cols) {
+			if !isCol || !constExpr(val) || volatileExpr(val) || k.Index >= len(s.Cols) {
 				continue
 			}
-			if !k.Typ.Same(s.Rel.Columns[s.Cols[k.Index]].Type) || !b.keyColumn(s.Rel, s.Cols[k.Index]) {
+			t := s.Rel.Columns[s.Cols[k.Index]].Type
+			if !plan.SameKeys(k.Typ, t) || !plan.SameKeys(val.Type(), t) || !b.keyColumn(s.Rel, s.Cols[k.Index]) {
 				continue
 			}
 			s.Eq = append(s.Eq, plan.KeyEq{Col: s.Cols[k.Index], Val: val})

@@ -101,9 +101,11 @@ func lookupKey(src *dataflow.Source) []types.Datum {
 	for _, col := range src.Rel.PrimaryKey {
 		found := false
 		for _, eq := range s.Eq {
-			c, isConst := eq.Val.(*plan.Const)
-			if eq.Col == col && isConst && !c.Val.Null && c.Typ.Same(src.Rel.Columns[col].Type) {
-				key, found = append(key, c.Val), true
+			if eq.Col != col {
+				continue
+			}
+			if val, ok := eq.Key(src.Rel.Columns[col].Type); ok {
+				key, found = append(key, val), true
 				break
 			}
 		}
