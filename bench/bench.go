@@ -1,6 +1,7 @@
 // Package bench measures the whole engine: rows from a column source in memory, through a watermark, late-row recording and checkpoints,
 // into a maintained view. Workloads are deterministic by seed and their results are checked against a direct
-// computation. It also measures the time from INSERT to visible over the wire.
+// computation. It also measures what one changed row costs views over many rows (incremental), whether state levels off while
+// keys come and go (soak), and the time from INSERT to visible over the wire (latency).
 package bench
 
 import (
@@ -71,6 +72,16 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
+	}
+	if o.wants("incremental") {
+		if err := incremental(ctx, o); err != nil {
+			return err
+		}
+	}
+	if o.wants("soak") {
+		if err := soak(ctx, o); err != nil {
+			return err
+		}
 	}
 	if o.wants("latency") && o.StartServer != nil {
 		return latency(ctx, o)

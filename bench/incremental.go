@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemarkdb/tidemark/exec/engine"
+	"github.com/tidemarkdb/tidemark/sql/session"
+)
+
+// incrementalViews are kept over a table big (id, g, v) of n rows in groups of ten, and a table side (id, w) of n rows. One row
+// of big is changed at a time; the change of each view is a few rows at most, whatever n is.
+var incrementalViews = []struct{ name, query string }{
+	{"(no view)", ""},
+	{"filter", "SELECT id, v FROM big WHERE v % 2 = 0"},
+	{"aggregate count+sum+max", "SELECT g, count(*), sum(v), max(v) FROM big GROUP BY g"},
+	{"aggregate over aggregate", "SELECT n, count(*) FROM (SELECT v, count(*) AS n FROM big GROUP BY v) x GROUP BY n"},
+	{"median by group", "SELECT g, percentile_cont(0.5) WITHIN GROUP (ORDER BY v) FROM big GROUP BY g"},
+	{"string_agg by group", "SELECT g, string_agg(v::text, ',' ORDER BY id) FROM big GROUP BY g"},
+	{"global aggregate", "SELECT count(*), sum(v), max(v), count(DISTINCT g) AS groups FROM big"},
+	{"DISTINCT", "SELECT DISTINCT v FROM big"},
+	{"DISTINCT ON ... ORDER BY", "SELECT DISTINCT ON (g) g, id, v FROM big ORDER BY g, v DESC, id"},
+	{"join", "SELECT big.id, v, w FROM big JOIN side ON big.id = side.id"},
+	{"left join, residual", "SELECT big.id, v, w FROM big LEFT JOIN side ON big.g = side.id AND side.w > big.v"},
+	{"anti join", "SELECT id FROM big WHERE NOT EXISTS (SELECT 1 FROM side WHERE side.w = big.v)"},
+	{"scalar subquery", "SELECT id, (SELECT max(w) FROM side WHERE side.id = big.g) FROM big"},
+	{"EXCEPT", "SELECT v FROM big EXCEPT SELECT w FROM side"},
+	{"INTERSECT ALL", "SELECT v FROM big INTERSECT ALL SELECT w FROM side"},
+	{"ORDER BY ... LIMIT 10", "SELECT id, v FROM big ORDER BY v DESC, id LIMIT 10"},
+	{"row_number() <= 2", "SELECT * FROM (SELECT id, g, v, row_number() OVER (PARTITION BY g ORDER BY v DESC, id) AS r FROM big) x WHERE r <= 2"},
+	{"lag, running sum", "SELECT id, lag(v) OVER w, sum(v) OVER w FROM big WINDOW w AS (PARTITION BY g ORDER BY id)"},
+	{"ROLLUP", "SELECT g % 1000 AS a, g, sum(v) FROM big GROUP BY ROLLUP (1, 2)"},
+	{"unnest", "SELECT id, x FROM big, unnest(ARRAY[v, v + 1]) AS x"},
+}
+
+// checkedRows is the size up to which views are compared with their queries run afresh, which takes long over more rows.
+const checkedRows = 10_000
+
+// incremental measures what one changed row costs with views over more and more rows, and prints a table: the cost must be that
+// of the change, not of the view.
+func incremental(ctx context.Context, o Options) error {
+	sizes, changes := []int{10_000, 100_000, 1_000_000}, 400
+	if o.Smoke {
+		sizes, changes = []int{200, 2000}, 40
+	}
+	fmt.Fprintf(o.Out, "\nOne row of a table updated, durable, and its view up to date; lower quartile of %d, microseconds, by rows of the table\n\n%-26s", changes, "view")
+	for _, n := range sizes {
+		fmt.Fprintf(o.Out, " %10d", n)
+	}
+	fmt.Fprintln(o.Out)
+	var dbs []session.Session
+	for _, n := range sizes {
+		s, closeAll, err := incrementalTables(ctx, n)
+		if err != nil {
+			return fmt.Errorf("incremental: %w", err)
+		}
+		defer closeAll()
+		dbs = append(dbs, s)
+	}
+	for _, v := range incrementalViews {
+		fmt.Fprintf(o.Out, "%-26s", v.name)
+		for i, n := range sizes {
+			d, err := incrementalView(ctx, dbs[i], v.query, n, changes)
+			if err != nil {
+				return fmt.Errorf("incremental: %s: %w", v.name, err)
+			}
+			fmt.Fprintf(o.Out, " %10d", d.Microseconds())
+		}
+		fmt.Fprintln(o.Out)
+	}
+	return nil
+}
+
+// incrementalTables opens a database with both tables.
+func incrementalTables(ctx context.Context, n int) (_ session.Session, closeAll func(), err error) {
+	dir, err := os.MkdirTemp("", "tidemark-bench-")
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop()})
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, nil, err
+	}
+	closeAll = func() {
+		e.Close()
+		os.RemoveAll(dir)
+	}
+	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
+	if err != nil {
+		closeAll()
+		return nil, nil, err
+	}
+	for _, q := range []string{"CREATE TABLE big (id bigint PRIMARY KEY, g bigint, v bigint)", "CREATE TABLE side (id bigint PRIMARY KEY, w bigint)",
+		fmt.Sprintf("INSERT INTO big SELECT i, i / 10, i::bigint * 7919 %% %d FROM generate_series(1, %d) AS i", n, n),
+		fmt.Sprintf("INSERT INTO side SELECT i, i * 2 FROM generate_series(1, %d) AS i", n)} {
+		if _, err := query(ctx, s, q); err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+	}
+	return s, closeAll, nil
+}
+
+// incrementalView makes the view, changes rows one by one, and compares a small view with its query run afresh.
+func incrementalView(ctx context.Context, s session.Session, sql string, n, changes int) (time.Duration, error) {
+	if sql != "" {
+		if _, err := query(ctx, s, "CREATE MATERIALIZED VIEW iv AS "+sql); err != nil {
+			return 0, err
+		}
+		if _, err := query(ctx, s, "SELECT count(*) FROM iv"); err != nil { // waits until it is filled
+			return 0, err
+		}
+	}
+	var took []time.Duration
+	rnd := uint64(88172645463325252)
+	for range changes {
+		rnd ^= rnd << 13
+		rnd ^= rnd >> 7
+		rnd ^= rnd << 17
+		q := fmt.Sprintf("UPDATE big SET v = %d WHERE id = %d", rnd>>8%uint64(n), rnd>>32%uint64(n)+1)
+		start := time.Now()
+		if _, err := query(ctx, s, q); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(start))
+	}
+	if sql != "" && n <= checkedRows {
+		rows, err := query(ctx, s, fmt.Sprintf("SELECT (SELECT count(*) FROM (SELECT * FROM iv EXCEPT ALL (%s)) a), (SELECT count(*) FROM ((%s) EXCEPT ALL SELECT * FROM iv) b)", sql, sql))
+		if err != nil {
+			return 0, err
+		}
+		if got := strings.Join(rows[0], " "); got != "0 0" {
+			return 0, fmt.Errorf("rows too many and missing: %s", got)
+		}
+	}
+	if sql != "" {
+		if _, err := query(ctx, s, "DROP MATERIALIZED VIEW iv"); err != nil {
+			return 0, err
+		}
+	}
+	sort.Slice(took, func(i, j int) bool { return took[i] < took[j] })
+	return took[len(took)/4], nil // other work on the machine disturbs it less than the median
+}
