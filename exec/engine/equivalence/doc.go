@@ -12,6 +12,7 @@
 //
 // A failing case is shrunk by making its choices fewer and smaller, and
 // printed as a script. TIDEMARK_EQUIV_SECONDS makes each test run longer,
+// TIDEMARK_EQUIV_FIRST is where its seeds begin (else they are new each time),
 // TIDEMARK_EQUIV_SEED runs one seed, TIDEMARK_EQUIV_SHRINK is the number of
 // seconds to spend on making a case smaller. A fault that was found this way
 // and fixed leaves a script in regression_test.go.

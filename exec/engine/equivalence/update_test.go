@@ -33,6 +33,9 @@ func search(t *testing.T, budget time.Duration, seeds []uint64, draw func(seed u
 	}
 	end := time.Now().Add(budget)
 	first := uint64(time.Now().UnixNano()) % 1_000_000_000
+	if s, err := strconv.ParseUint(os.Getenv("TIDEMARK_EQUIV_FIRST"), 10, 64); err == nil {
+		first = s // the same cases each time, as CI wants them
+	}
 	next := func(i int) (uint64, bool) {
 		if i < len(seeds) {
 			return seeds[i], true
@@ -332,6 +335,11 @@ func (x *updateCase) compareView(v *view, postgres bool) *failure {
 		return nil
 	}
 	pg, err := x.pg.run("SELECT * FROM " + v.name)
+	if err != nil && len(got.rows) == 0 && strings.Contains(err.Error(), "division by zero") {
+		// PostgreSQL, whose views are plain ones here, has put a constant of a view beneath in its place, and computed with it
+		// although there is no row.
+		return nil
+	}
 	if err != nil {
 		return failed("only PostgreSQL fails: "+firstWords(err), "%s\n%v", v.query, err)
 	}
