@@ -118,7 +118,7 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 	}
 	b := &epochBuild{e: e, n: cp.Epoch, ts: img.Timestamp, cat: cat, changes: map[catalog.OID]*relChange{}, replay: true}
 	marks := map[catalog.OID]mark{}
-	var late []*catalog.Relation
+	var late []*view
 	for _, rel := range cat.Relations() {
 		switch rel.Kind {
 		case catalog.Stream:
@@ -134,14 +134,17 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 		case catalog.Table:
 			e.tables[rel.OID] = e.newTable(rel)
 		case catalog.MatView:
-			im, ok := views[rel.OID]
-			if !ok {
-				late = append(late, rel)
-				continue
-			}
 			v, err := e.openView(rel, cat)
 			if err != nil {
 				return fmt.Errorf("view %s: %w", rel.Name, err)
+			}
+			im, ok := views[rel.OID]
+			if v.misfit != nil {
+				e.log.Warn().Err(v.misfit).Str("view", rel.Name).Msg("state does not fit this binary's plan: view is rebuilt from history")
+			}
+			if !ok || v.misfit != nil {
+				late = append(late, v)
+				continue
 			}
 			v.pos, v.wm = cp.Epoch, dataflow.Watermark(im.Watermark)
 			v.sink.lateTotal, v.sink.deadTotal = im.Late, im.Dead
@@ -157,12 +160,8 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 		}
 	}
 	e.publish(b, marks)
-	// Views that the checkpoint caught while they were filled begin again.
-	for _, rel := range late {
-		v, err := e.openView(rel, cat)
-		if err != nil {
-			return fmt.Errorf("view %s: %w", rel.Name, err)
-		}
+	// Views that the checkpoint caught while they were filled begin again, and so do those whose state is another plan's.
+	for _, v := range late {
 		// An earlier checkpoint may have left something of it.
 		v.space.Drop()
 		for _, c := range []contents{v.out, v.late, v.dead} {

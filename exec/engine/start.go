@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // start makes the running form of a view that epoch b creates. It runs on the loop's goroutine.
@@ -34,9 +34,7 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, e
 		return nil, err
 	}
 	v.declareOwn(cat)
-	if err := sp.Verify(); err != nil {
-		return nil, sqlerr.New(sqlerr.InternalError, "the state of materialized view \"%s\" does not fit this binary's plan", rel.Name).WithCause(err)
-	}
+	v.misfit = sp.Verify()
 	if rel.AppendOnly {
 		v.out = e.newChunks(rel.OID, rel.Types())
 	} else {
@@ -55,6 +53,8 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, e
 // addView makes the view one that the loop runs, behind the views that it reads (which are older).
 func (e *Engine) addView(v *view) {
 	e.views = append(e.views, v)
+	// A view's OID is greater than those of what it reads.
+	slices.SortFunc(e.views, func(a, b *view) int { return cmp.Compare(a.rel.OID, b.rel.OID) })
 	e.viewByOID[v.rel.OID] = v
 	e.viewMu.Lock()
 	e.viewStat[v.rel.OID] = v

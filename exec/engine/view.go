@@ -46,6 +46,9 @@ type view struct {
 	// own are the watermarks that the query itself declares (FROM s WATERMARK ...), by source; nil for the stream's own.
 	own []*ownMark
 
+	// misfit says that the state in the store is not that of the view's plan, as after a change of the binary: it must be rebuilt.
+	misfit error
+
 	// pos is the last epoch that the view's state and contents include.
 	pos uint64
 	// wm is the view's own watermark after pos: its root's.
