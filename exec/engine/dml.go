@@ -57,7 +57,7 @@ func (s *sess) executeDML(ctx context.Context, p *prepared, params []types.Datum
 	var err error
 	switch x := p.plan.(type) {
 	case *planner.InsertPlan:
-		err = d.insert(x, p)
+		err = d.insert(x)
 	case *planner.UpdatePlan:
 		err = d.update(x)
 	case *planner.DeletePlan:
@@ -85,11 +85,11 @@ type dml struct {
 }
 
 // insert runs an INSERT: its rows are computed on the session's goroutine, keys are tested where they are written.
-func (d *dml) insert(p *planner.InsertPlan, pr *prepared) error {
+func (d *dml) insert(p *planner.InsertPlan) error {
 	if err := notFed(p.Rel); err != nil {
 		return err
 	}
-	rows, err := d.insertRows(p, pr)
+	rows, err := d.insertRows(p)
 	if err != nil {
 		return err
 	}
@@ -156,19 +156,13 @@ func sameRelation(w writer, rel *catalog.Relation) error {
 }
 
 // insertRows computes the rows of an INSERT, with all columns of the relation; the batch is the caller's.
-func (d *dml) insertRows(p *planner.InsertPlan, pr *prepared) (*batch.Batch, error) {
+func (d *dml) insertRows(p *planner.InsertPlan) (*batch.Batch, error) {
 	rel := p.Rel
 	var rows *batch.Batch
 	switch {
 	case p.Rows != nil:
-		rows = p.Rows
-		if pr.executed {
-			rows = rows.Select(allRows(rows.N))
-		}
-		pr.executed = len(p.Fill) == 0 && !rel.HiddenKey
-		if !pr.executed {
-			rows = rows.Select(allRows(rows.N))
-		}
+		// The epoch combines what it is given, and the plan may be executed again: it keeps its rows.
+		rows = p.Rows.Select(allRows(p.Rows.N))
 	case p.RowExprs != nil:
 		rows = batch.New(rel.Types(), len(p.RowExprs))
 		for _, r := range p.RowExprs {
@@ -352,7 +346,7 @@ func (c *conflicts) run(rows *batch.Batch) (*batch.Batch, error) {
 	touched := map[string]bool{}
 	for i := 0; i < rows.N; i++ {
 		one := rows.Select([]int32{int32(i)})
-		old, key, err := c.existing(one)
+		old, err := c.existing(one)
 		if err != nil {
 			return nil, err
 		}
@@ -375,7 +369,6 @@ func (c *conflicts) run(rows *batch.Batch) (*batch.Batch, error) {
 			return nil, sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
 				WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 		}
-		_ = key
 		fresh, err := c.merged(old, one)
 		if err != nil {
 			return nil, err
@@ -402,7 +395,7 @@ func (c *conflicts) name(b *batch.Batch) string {
 }
 
 // existing finds the row that is in the way of a new one; nil if there is none.
-func (c *conflicts) existing(one *batch.Batch) (*batch.Batch, []int, error) {
+func (c *conflicts) existing(one *batch.Batch) (*batch.Batch, error) {
 	for _, key := range uniqueKeys(c.p.Rel) {
 		if c.p.OnConflict.Columns != nil && !sameKey(key, c.p.OnConflict.Columns) {
 			continue
@@ -420,10 +413,10 @@ func (c *conflicts) existing(one *batch.Batch) (*batch.Batch, []int, error) {
 			return nil
 		})
 		if err != nil || old != nil {
-			return old, key, err
+			return old, err
 		}
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 // merged computes the row that DO UPDATE stores; nil where its WHERE does not hold.

@@ -105,8 +105,6 @@ type prepared struct {
 	cols   []session.Column
 	cat    *catalog.Catalog // the plan is good for this catalog
 	plan   any              // *plan.Query, *planner.InsertPlan, ...; nil for statements without a plan
-	// executed says that the plan's own rows were given away, so that the next execution must copy.
-	executed bool
 }
 
 // Statement implements session.Prepared.
