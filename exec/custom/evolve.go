@@ -4,42 +4,97 @@ import (
 	"strconv"
 
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // maxSchemas bounds the schemas that a variable may have had (Spark's default).
 const maxSchemas = 16
 
 // converter reads rows that were written under one schema of a variable as rows of the present one: fields are matched by name, ones that are new
-// are NULL, ones that are gone are dropped, and narrower types are widened.
+// are NULL, ones that are gone are dropped, and narrower types are widened. So it goes on within structs, maps and arrays.
 type converter struct {
 	from, to *Schema
 	same     bool
 	src      []int // for each field of to: its place in from, -1 for none
+	conv     []conversion
 }
 
-func newConverter(from, to *Schema) (*converter, string) {
+// conversion turns a value of an earlier type into one of the present type; nil if they are stored alike. NULL stays NULL.
+type conversion func(types.Datum) types.Datum
+
+// newConverter makes a converter, or says why there is none. path is what the fields lie in, "" or with a dot at the end.
+func newConverter(path string, from, to *Schema) (*converter, string) {
 	c := &converter{from: from, to: to, same: from.equal(to)}
 	for _, f := range to.Fields {
 		i := from.Index(f.Name)
-		c.src = append(c.src, i)
-		if i >= 0 && !widens(from.Fields[i].Type, f.Type) {
-			return nil, "field \"" + f.Name + "\" cannot change from " + from.Fields[i].Type.String() + " to " + f.Type.String()
+		var conv conversion
+		if i >= 0 {
+			var why string
+			if conv, why = convertField(path+f.Name, from.Fields[i], f); why != "" {
+				return nil, why
+			}
 		}
+		c.src, c.conv = append(c.src, i), append(c.conv, conv)
 	}
 	return c, ""
 }
 
+// convertField finds how a field's values go on, or says why they cannot.
+func convertField(path string, from, to Field) (conversion, string) {
+	refused := "field \"" + path + "\" cannot change from " + from.typeText() + " to " + to.typeText()
+	if from.Nest == nil && to.Nest == nil {
+		if !widens(from.Type, to.Type) {
+			return nil, refused
+		}
+		if from.Type.Kind == types.Array && !from.Type.Same(to.Type) {
+			return func(d types.Datum) types.Datum { return widenArray(from.Type.ElemType(), to.Type.ElemType(), d) }, ""
+		}
+		if from.Type.Layout() == to.Type.Layout() {
+			return nil, ""
+		}
+		return func(d types.Datum) types.Datum { return widen(to.Type, d) }, ""
+	}
+	if from.Nest == nil || to.Nest == nil || from.Nest.Shape != to.Nest.Shape {
+		return nil, refused
+	}
+	if to.Nest.Shape == MapShape && !from.Nest.key().sameType(to.Nest.key()) {
+		return nil, refused
+	}
+	c, why := newConverter(path+".", from.Nest.Fields, to.Nest.Fields)
+	if why != "" || c.same {
+		return nil, why
+	}
+	if to.Nest.Shape == StructShape {
+		return func(d types.Datum) types.Datum { return to.Nest.join(c.convert(from.Nest.split(d))) }, ""
+	}
+	return func(d types.Datum) types.Datum {
+		var out [][]types.Datum
+		_ = from.Nest.entries(d, func(vals []types.Datum) error {
+			out = append(out, c.convert(vals))
+			return nil
+		})
+		return to.Nest.gather(out)
+	}, ""
+}
+
+// read reads an encoded row.
 func (c *converter) read(b []byte) []types.Datum {
 	vals := make([]types.Datum, len(c.from.Fields))
 	readDatums(c.from, vals, b)
 	if c.same {
 		return vals
 	}
+	return c.convert(vals)
+}
+
+func (c *converter) convert(vals []types.Datum) []types.Datum {
 	out := make([]types.Datum, len(c.to.Fields))
-	for i, f := range c.to.Fields {
-		out[i] = types.NullDatum
-		if k := c.src[i]; k >= 0 {
-			out[i] = widen(c.from.Fields[k].Type, f.Type, vals[k])
+	for i := range out {
+		k := c.src[i]
+		if k < 0 || vals[k].Null {
+			out[i] = types.NullDatum
+		} else if out[i] = vals[k]; c.conv[i] != nil {
+			out[i] = c.conv[i](vals[k])
 		}
 	}
 	return out
@@ -63,18 +118,36 @@ func widens(from, to types.Type) bool {
 		return to.Kind == types.Float8
 	case from.Kind == types.Varchar:
 		return to.Kind == types.Text
+	case from.Kind == types.Array && to.Kind == types.Array:
+		return from.Mod == 0 && to.Mod == 0 && widens(from.ElemType(), to.ElemType())
 	}
 	return false
 }
 
-func widen(from, to types.Type, d types.Datum) types.Datum {
-	if d.Null || from.Layout() == to.Layout() {
-		return d
-	}
+// widen makes an integer, which is stored as such, a value of a wider type that is not.
+func widen(to types.Type, d types.Datum) types.Datum {
 	if to.Kind == types.Numeric {
 		return types.FromInt64(d.I).Datum()
 	}
 	return types.FloatDatum(float64(d.I))
+}
+
+// widenArray widens the elements of an array.
+func widenArray(from, to types.Type, d types.Datum) types.Datum {
+	a := types.DecodeArray(from, d.B)
+	elems := a.Elems()
+	if from.Layout() != to.Layout() {
+		for i, e := range elems {
+			if !e.Null {
+				elems[i] = widen(to, e)
+			}
+		}
+	}
+	b, err := types.AppendArrayDims(nil, to, a.Dims[:a.NDim], elems)
+	if err != nil {
+		panic(&table.Failure{Err: err})
+	}
+	return types.Datum{B: b}
 }
 
 // register enters the variable into the schemas that are kept, or checks it against what is there.
@@ -97,7 +170,7 @@ func (v *variable) register() error {
 		if err != nil {
 			return err
 		}
-		c, why := newConverter(old, v.val)
+		c, why := newConverter("", old, v.val)
 		if c == nil {
 			return v.incompatible(why)
 		}

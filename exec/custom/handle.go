@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -119,6 +120,12 @@ func (h *Handle) declare(operation, name string, kind Kind, userKey, value strin
 		s, err := ParseSchema(userKey)
 		if err != nil {
 			return nil, err
+		}
+		for _, f := range s.Fields {
+			if f.Nest != nil {
+				return nil, sqlerr.Unsupported("field \"%s\" of the user key of state variable \"%s\" has type %s, which is not supported", f.Name, name, f.typeText()).
+					WithHint("A user key may have several fields.")
+			}
 		}
 		v.user = newKeyCoder(s)
 	}

@@ -77,11 +77,11 @@ func New(n *plan.Custom, in dataflow.InputTypes, sp *table.Space, opID int, env 
 	}
 	keys := make([]Field, len(n.Keys))
 	for i, t := range o.in.keys.Types {
-		keys[i] = Field{n.KeyNames[i], t}
+		keys[i] = Field{Name: n.KeyNames[i], Type: t}
 	}
 	cols := make([]Field, len(n.Processor.Columns))
 	for i, c := range n.Processor.Columns {
-		cols[i] = Field{c.Name, c.Type}
+		cols[i] = Field{Name: c.Name, Type: c.Type}
 	}
 	o.cols = NewSchema(cols)
 	o.out = rowenc.NewOut(plan.Types(n))
@@ -134,7 +134,7 @@ func open(p *catalog.Processor, result *Schema) (StatefulProcessor, error) {
 func (in *input) open(keys []plan.Expr, n plan.Node, ts []types.Type) (err error) {
 	fields := make([]Field, len(ts))
 	for i, c := range n.Props().Columns[:len(ts)] {
-		fields[i] = Field{c.Name, ts[i]}
+		fields[i] = Field{Name: c.Name, Type: ts[i]}
 	}
 	in.schema = NewSchema(fields)
 	if in.keys, err = rowenc.Compile(keys, ts); err != nil {

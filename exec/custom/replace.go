@@ -21,7 +21,7 @@ func Check(p *catalog.Processor) error {
 func resultOf(p *catalog.Processor) *Schema {
 	fs := make([]Field, len(p.Columns))
 	for i, c := range p.Columns {
-		fs[i] = Field{c.Name, c.Type}
+		fs[i] = Field{Name: c.Name, Type: c.Type}
 	}
 	return NewSchema(fs)
 }
@@ -140,7 +140,7 @@ func (o *Operator) Read(name string, f func(Found) bool) bool {
 			fallthrough
 		default:
 			e.Expires = v.expiry(val)
-			e.Value = v.decode(val).vals
+			e.Value = v.val.shown(v.decode(val).vals)
 		}
 		return f(e)
 	})

@@ -9,7 +9,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
-	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // DefaultMaxSteps is the bound on the steps of one call where none is set. A call has stepsPerRow more for each of its rows, so that a large
@@ -156,7 +155,7 @@ func (p *script) Init(h *Handle) error {
 func keyTuple(key Row) starlark.Tuple {
 	t := make(starlark.Tuple, key.Len())
 	for i := range t {
-		t[i] = toStarlark(key.Schema.Fields[i].Type, key.Datum(i))
+		t[i] = key.Schema.Fields[i].toScript(key.Datum(i))
 	}
 	return t
 }
@@ -214,41 +213,4 @@ func (p *script) output(v starlark.Value, err error) (Output, error) {
 		out = append(out, row)
 	}
 	return out, nil
-}
-
-// fieldsOf reads a tuple, a list or a Row as the fields of a schema. A Row whose names are those of the schema is read by name.
-func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
-	if r, ok := v.(*rowValue); ok && r.names != nil && r.named(s) {
-		out := make([]types.Datum, len(s.Fields))
-		for i, f := range s.Fields {
-			d, err := fromStarlark(f.Type, r.vals[r.find(f.Name)])
-			if err != nil {
-				return nil, inField(err, f.Name, what)
-			}
-			out[i] = d
-		}
-		return out, nil
-	}
-	seq, ok := v.(starlark.Indexable)
-	if _, str := v.(starlark.String); !ok || str {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s must be a tuple of (%s), not a %s", what, s, v.Type())
-	}
-	if seq.Len() != len(s.Fields) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s has %d values instead of %d (%s)", what, seq.Len(), len(s.Fields), s)
-	}
-	out := make([]types.Datum, len(s.Fields))
-	for i, f := range s.Fields {
-		d, err := fromStarlark(f.Type, seq.Index(i))
-		if err != nil {
-			return nil, inField(err, f.Name, what)
-		}
-		out[i] = d
-	}
-	return out, nil
-}
-
-func inField(err error, field, what string) error {
-	e := *sqlerr.From(err)
-	e.Message = fmt.Sprintf("field \"%s\" of %s: %s", field, what, e.Message)
-	return &e
 }

@@ -62,7 +62,7 @@ func newRowValue(names []string, vals starlark.Tuple) *rowValue { return &rowVal
 func rowOf(r Row) *rowValue {
 	v := &rowValue{names: r.Schema.names(), vals: make(starlark.Tuple, r.Len())}
 	for i, f := range r.Schema.Fields {
-		v.vals[i] = toStarlark(f.Type, r.Datum(i))
+		v.vals[i] = f.toScript(r.Datum(i))
 	}
 	return v
 }
@@ -179,7 +179,7 @@ func (r *inputRow) Hash() (uint32, error)      { return r.whole().Hash() }
 func (r *inputRow) AttrNames() []string        { return r.Schema.names() }
 func (r *inputRow) Iterate() starlark.Iterator { return r.whole().Iterate() }
 func (r *inputRow) Index(i int) starlark.Value {
-	return toStarlark(r.Schema.Fields[i].Type, r.Datum(i))
+	return r.Schema.Fields[i].toScript(r.Datum(i))
 }
 
 // Attr implements starlark.HasAttrs.

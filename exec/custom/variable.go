@@ -418,7 +418,7 @@ func (o *Operator) readList(v *variable, key, bounds []byte, e *Found) {
 	key = bytes.Clone(key)
 	lo, hi := rowenc.AppendTime(bytes.Clone(key), first), rowenc.AppendTime(bytes.Clone(key), next)
 	o.st.elems.Scan(lo, hi, func(_, val []byte) bool {
-		e.Elements = append(e.Elements, v.decode(val).vals)
+		e.Elements = append(e.Elements, v.val.shown(v.decode(val).vals))
 		e.Expiries = append(e.Expiries, v.expiry(val))
 		return true
 	})
