@@ -9,53 +9,101 @@ import (
 // createFunction parses CREATE [OR REPLACE] FUNCTION behind those words. The options may come in any order; those that only tell PostgreSQL's
 // planner something are read and mean nothing. nil: a form that is not built.
 func (p *parser) createFunction(replace bool) *ast.CreateFunction {
-	c := &ast.CreateFunction{OrReplace: replace, Name: p.qualified()}
+	c := &ast.CreateFunction{OrReplace: replace, Name: p.qualified(), Volatility: "volatile"}
 	p.expect("(")
 	for !p.is(")") {
 		if p.oneOf("out", "inout", "variadic") != "" {
 			return nil
 		}
 		p.acceptWords("in")
-		c.Args = append(c.Args, p.functionArg())
-		if p.isWord(0, "default") || p.is("=") {
-			return nil
+		d := p.functionArg()
+		if p.acceptWords("default") || p.accept("=") {
+			i := p.i
+			d.Default = p.restricted()
+			d.DefaultSQL = p.source(i, p.i)
 		}
+		c.Args = append(c.Args, d)
 		if !p.accept(",") {
 			break
 		}
 	}
 	p.expect(")")
 	p.expectWords("returns")
-	if p.oneOf("table", "setof", "trigger", "void") != "" {
+	switch {
+	case p.oneOf("trigger", "void") != "":
 		return nil
+	case p.acceptWords("table"):
+		c.Table = p.resultTable()
+	default:
+		c.SetOf = p.acceptWords("setof")
+		c.Result = p.typeName()
 	}
-	c.Result = p.typeName()
+	for p.functionOption(c) {
+	}
+	if c.Language == "" && c.Return {
+		c.Language = "sql"
+	}
+	if c.Language == "" || !c.HasBody {
+		p.syntaxError()
+	}
+	return c
+}
+
+// resultTable reads the columns behind RETURNS TABLE.
+func (p *parser) resultTable() []ast.ColumnDef {
+	var cols []ast.ColumnDef
+	p.expect("(")
 	for {
-		switch {
-		case p.isWord(0, "language"):
-			p.next()
-			if k := p.peek().kind; k == kindWord || k == kindQuoted {
-				c.Language = strings.ToLower(p.label())
-			} else {
-				c.Language = strings.ToLower(p.str())
-			}
-		case p.isWord(0, "as"):
-			p.next()
-			c.BodyAt, c.HasBody = p.here(), true
-			c.Body = p.str()
-		case p.acceptWords("strict"), p.acceptWords("returns", "null", "on", "null", "input"):
-			c.Strict = true
-		case p.acceptWords("called", "on", "null", "input"), p.acceptWords("immutable"), p.acceptWords("stable"), p.acceptWords("leakproof"),
-			p.acceptWords("parallel", "safe"), p.acceptWords("parallel", "restricted"), p.acceptWords("parallel", "unsafe"):
-		case p.acceptWords("volatile"):
-			return nil
-		default:
-			if c.Language == "" || !c.HasBody {
-				p.syntaxError()
-			}
-			return c
+		d := ast.ColumnDef{At: p.here(), Name: p.name()}
+		d.Type = p.typeName()
+		cols = append(cols, d)
+		if !p.accept(",") {
+			break
 		}
 	}
+	p.expect(")")
+	return cols
+}
+
+// functionOption reads one option; false at the end.
+func (p *parser) functionOption(c *ast.CreateFunction) bool {
+	switch {
+	case p.isWord(0, "language"):
+		p.next()
+		if k := p.peek().kind; k == kindWord || k == kindQuoted {
+			c.Language = strings.ToLower(p.label())
+		} else {
+			c.Language = strings.ToLower(p.str())
+		}
+	case p.isWord(0, "as") && !c.HasBody:
+		p.next()
+		c.BodyAt, c.HasBody = p.here(), true
+		c.Body = p.str()
+	case p.isWord(0, "return") && !c.HasBody:
+		p.next()
+		c.BodyAt, c.HasBody, c.Return = p.here(), true, true
+		i := p.i
+		p.expr()
+		c.Body = "SELECT " + p.source(i, p.i)
+	case p.acceptWords("strict"), p.acceptWords("returns", "null", "on", "null", "input"):
+		c.Strict = true
+	case p.acceptWords("immutable"):
+		c.Volatility = "immutable"
+	case p.acceptWords("stable"):
+		c.Volatility = "stable"
+	case p.acceptWords("volatile"):
+		c.Volatility = "volatile"
+	case p.acceptWords("cost"), p.acceptWords("rows"):
+		if p.peek().kind != kindNumber {
+			p.syntaxError()
+		}
+		p.next()
+	case p.acceptWords("called", "on", "null", "input"), p.acceptWords("leakproof"), p.acceptWords("not", "leakproof"), p.acceptWords("security", "invoker"),
+		p.acceptWords("parallel", "safe"), p.acceptWords("parallel", "restricted"), p.acceptWords("parallel", "unsafe"):
+	default:
+		return false
+	}
+	return true
 }
 
 // functionArg reads [name] type.

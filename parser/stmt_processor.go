@@ -19,16 +19,7 @@ func (p *parser) createProcessor(replace bool) ast.Stmt {
 		case p.isWord(0, "returns") && c.Columns == nil:
 			p.next()
 			p.expectWords("table")
-			p.expect("(")
-			for {
-				d := ast.ColumnDef{At: p.here(), Name: p.name()}
-				d.Type = p.typeName()
-				c.Columns = append(c.Columns, d)
-				if !p.accept(",") {
-					break
-				}
-			}
-			p.expect(")")
+			c.Columns = p.resultTable()
 		case p.isWord(0, "language") && c.Language == "":
 			p.next()
 			if k := p.peek().kind; k == kindWord || k == kindQuoted {

@@ -48,10 +48,8 @@ func init() {
 }
 
 func (x *exprBinder) callExpr(n *ast.Call) plan.Expr {
-	if n.Schema != "" || specialForms[n.Name] == nil && len(fn.Lookup(n.Name)) == 0 {
-		if e := x.userCall(n); e != nil {
-			return e
-		}
+	if fs := x.b.userFunctions(n); len(fs) > 0 {
+		return x.userCall(n, fs)
 	}
 	if n.Schema != "" && n.Schema != "pg_catalog" && !(n.Schema == "information_schema" && strings.HasPrefix(n.Name, "_pg_")) {
 		failAt(n.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", n.Schema, n.Name)

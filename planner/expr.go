@@ -20,8 +20,6 @@ type exprBinder struct {
 	// What the clause allows.
 	aggs, overs, sets, subqueries, windows bool
 	inAgg, inOver                          bool
-	// params are the arguments of the function in SQL whose body is bound: what $1, $2, ... mean in it.
-	params []plan.Expr
 }
 
 // bind gives the bound form of an expression. Literals and parameters may be left of unknown type.
@@ -35,8 +33,8 @@ func (x *exprBinder) bind(e ast.Expr) plan.Expr {
 	case *ast.Const:
 		return x.constant(n)
 	case *ast.Param:
-		if x.params != nil {
-			return x.parameter(n.N, pos)
+		if len(x.b.inlining) > 0 {
+			return x.b.parameter(n.N, pos)
 		}
 		return x.b.param(n.N, pos)
 	case *ast.Cast:

@@ -52,6 +52,9 @@ func (fb *fromBinder) function(t *ast.FuncRef, left *fromPart) *fromPart {
 
 func (fb *fromBinder) functionNode(x *exprBinder, t *ast.FuncRef, alias string) *fromPart {
 	n := t.Call
+	if p := fb.userRows(x, t, alias); p != nil {
+		return p
+	}
 	if class, ok := classOf(n.Name); !ok || class != fn.Set {
 		e := x.value(n)
 		exprs, names := []plan.Expr{e}, []string{n.Name}

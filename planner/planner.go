@@ -110,8 +110,10 @@ type binder struct {
 	// processors are those that are called in the text.
 	processors []catalog.OID
 	// inlining are the functions in SQL whose bodies are being bound, inlined counts their calls.
-	inlining []*catalog.Function
+	inlining []inlining
 	inlined  int
+	// starlark are the functions in Starlark that are called.
+	starlark map[catalog.OID]*fn.Func
 	// stateReads are the state tables that a maintained view begins with.
 	stateReads []*catalog.Relation
 	// expanding is the stack of plain views being expanded.

@@ -8,9 +8,17 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// NewFunction makes what evaluates a scalar function in Starlark: a body that defines a function of its name. It is for one goroutine. Errors
-// are those of NewScript.
-func NewFunction(f *catalog.Function) (func([]types.Datum) (types.Datum, error), error) {
+// Functions makes what evaluates functions in Starlark. It implements planner.FunctionMaker.
+type Functions struct{}
+
+// CheckFunction says whether a function in Starlark can be created. Errors are those of NewScript.
+func CheckFunction(f *catalog.Function) error {
+	_, err := functionScript(f)
+	return err
+}
+
+// functionScript reads a body, which defines a function of the function's name.
+func functionScript(f *catalog.Function) (*script, error) {
 	steps := uint64(f.MaxSteps)
 	if steps == 0 {
 		steps = DefaultMaxSteps
@@ -26,15 +34,80 @@ func NewFunction(f *catalog.Function) (func([]types.Datum) (types.Datum, error),
 		return nil, sqlerr.New(InvalidFunctionDefinition, "the body must define %s as a function of %d parameters", f.Name, len(f.Args))
 	}
 	p.methods[f.Name] = def
+	return p, nil
+}
+
+// callFunction calls the function of a body.
+func (p *script) callFunction(f *catalog.Function, args []types.Datum) (starlark.Value, error) {
+	vals := make([]starlark.Value, len(args))
+	for i, d := range args {
+		vals[i] = toStarlark(f.Args[i].Type, d)
+	}
+	return p.call(f.Name, 0, vals...)
+}
+
+// Scalar makes what evaluates a function that returns a value. It is for one goroutine. Errors are those of NewScript.
+func (Functions) Scalar(f *catalog.Function) (func([]types.Datum) (types.Datum, error), error) {
+	p, err := functionScript(f)
+	if err != nil {
+		return nil, err
+	}
 	return func(args []types.Datum) (types.Datum, error) {
-		vals := make([]starlark.Value, len(args))
-		for i, d := range args {
-			vals[i] = toStarlark(f.Args[i].Type, d)
-		}
-		v, err := p.call(f.Name, 0, vals...)
+		v, err := p.callFunction(f, args)
 		if err != nil {
 			return types.Datum{}, err
 		}
 		return fromStarlark(f.Result, v)
 	}, nil
+}
+
+// Rows makes what evaluates a function that returns rows: an iterable of tuples, Rows or dicts, of plain values if there is one column, or None for no
+// rows. It is for one goroutine. Errors are those of NewScript.
+func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([]types.Datum) bool) error, error) {
+	p, err := functionScript(f)
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]Field, 0, len(f.Rows()))
+	for _, c := range f.Rows() {
+		fields = append(fields, Field{Name: c.Name, Type: c.Type})
+	}
+	result := NewSchema(fields)
+	return func(args []types.Datum, emit func([]types.Datum) bool) error {
+		v, err := p.callFunction(f, args)
+		if err != nil || v == starlark.None {
+			return err
+		}
+		it := starlark.Iterate(v)
+		if it == nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "the function returned a %s instead of None or a list", v.Type())
+		}
+		defer it.Done()
+		var x starlark.Value
+		for it.Next(&x) {
+			row, err := resultRow(f, result, x)
+			if err != nil {
+				return err
+			}
+			if !emit(row) {
+				return nil
+			}
+		}
+		return nil
+	}, nil
+}
+
+// resultRow reads an element of what a function returned. That of RETURNS SETOF is the value itself.
+func resultRow(f *catalog.Function, result *Schema, x starlark.Value) ([]types.Datum, error) {
+	switch x.(type) {
+	case starlark.Tuple, *rowValue, *starlark.Dict:
+		if f.Columns != nil {
+			return fieldsOf(result, x, "a row of the result")
+		}
+	}
+	if len(result.Fields) > 1 {
+		return fieldsOf(result, x, "a row of the result")
+	}
+	d, err := fromStarlark(result.Fields[0].Type, x)
+	return []types.Datum{d}, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemarkdb/tidemark/exec"
+	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/parser"
 	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -54,7 +55,7 @@ func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewChec
 		return c, err
 	}
 	set := viewSettings(v.rel)
-	q, err := planner.PlanQuery(ast, planner.Options{Catalog: p.cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery})
+	q, err := planner.PlanQuery(ast, planner.Options{Catalog: p.cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, MakeFunction: custom.Functions{}})
 	if err != nil {
 		return c, err
 	}

@@ -274,7 +274,7 @@ func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Qu
 		return nil, err
 	}
 	set := viewSettings(rel)
-	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.NewFunction, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.Functions{}, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
 	if rel.Kind == catalog.MatView {
 		policy := rel.Options["watermark_policy"]
 		if policy == "" {

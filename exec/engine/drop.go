@@ -84,16 +84,25 @@ func (s *sess) dropSet(cat *catalog.Catalog, oids []catalog.OID, cascade bool) (
 	if !cascade {
 		return nil, dependents(cat, oids, extra)
 	}
-	if len(extra) == 1 {
-		s.notice(sqlerr.Notice("drop cascades to %s", describeObject(cat.ByOID(extra[0]))))
-		return all, nil
-	}
+	s.noteCascade(cat, extra)
+	return all, nil
+}
+
+// noteCascade tells the client what else is dropped.
+func (s *sess) noteCascade(cat *catalog.Catalog, extra []catalog.OID) {
 	var lines []string
 	for _, oid := range extra {
-		lines = append(lines, "drop cascades to "+describeObject(cat.ByOID(oid)))
+		if r := cat.ByOID(oid); r != nil && r.Kind != catalog.Index {
+			lines = append(lines, "drop cascades to "+describeObject(r))
+		}
 	}
-	s.notice(sqlerr.Notice("drop cascades to %d other objects", len(extra)).WithDetail("%s", strings.Join(lines, "\n")))
-	return all, nil
+	switch len(lines) {
+	case 0:
+	case 1:
+		s.notice(sqlerr.Notice("%s", lines[0]))
+	default:
+		s.notice(sqlerr.Notice("drop cascades to %d other objects", len(lines)).WithDetail("%s", strings.Join(lines, "\n")))
+	}
 }
 
 // closure gives oids with everything built on them, dependents before what they depend on, and those that were not named.
@@ -189,18 +198,14 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 					oids = append(oids, r.OID)
 				}
 			}
-			procs := processorsIn(b.cat, name)
-			funcs := functionsIn(b.cat, name)
-			if len(oids)+len(procs)+len(funcs) > 0 && !x.Cascade {
+			routines := routinesIn(b.cat, name)
+			if len(oids)+len(routines) > 0 && !x.Cascade {
 				var lines []string
 				for _, o := range oids {
 					lines = append(lines, fmt.Sprintf("%s depends on schema %s", describeObject(b.cat.ByOID(o)), name))
 				}
-				for _, o := range funcs {
-					lines = append(lines, fmt.Sprintf("function %s.%s depends on schema %s", name, describeFunction(b.cat.FunctionByOID(o)), name))
-				}
-				for _, o := range procs {
-					lines = append(lines, fmt.Sprintf("processor %s.%s depends on schema %s", name, b.cat.ProcessorByOID(o).Name, name))
+				for _, r := range routines {
+					lines = append(lines, fmt.Sprintf("%s %s.%s depends on schema %s", r.kind, name, r.name, name))
 				}
 				return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %s because other objects depend on it", name).
 					WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
@@ -210,10 +215,7 @@ func (s *sess) dropSchemas(ctx context.Context, x *ast.Drop) (session.Result, er
 					return err
 				}
 			}
-			if err := b.dropProcessors(procs, true); err != nil {
-				return err
-			}
-			if err := b.dropFunctions(funcs, true); err != nil {
+			if err := b.dropRoutines(routines, true); err != nil {
 				return err
 			}
 			if err := b.apply(event{Kind: "drop schema", Sch: &catalog.Schema{Name: name}}); err != nil {

@@ -34,21 +34,18 @@ func (s *sess) createFunction(ctx context.Context, x *ast.CreateFunction) (sessi
 		return nil, err
 	}
 	if f.Language == "starlark" {
-		if _, err := custom.NewFunction(f); err != nil {
+		if err := custom.CheckFunction(f); err != nil {
 			return nil, err
 		}
 	}
 	old := sameFunction(s.catalog(), f)
 	if old != nil && !x.OrReplace {
-		return nil, sqlerr.New("42723", "function \"%s\" already exists with same argument types", f.Name)
+		return nil, duplicateFunction(f)
 	}
 	f.OID = s.e.newOID()
 	if old != nil {
 		f.OID = old.OID
-		if !old.Result.Same(f.Result) {
-			return nil, sqlerr.New(custom.InvalidFunctionDefinition, "cannot change return type of existing function").WithHint("Use DROP FUNCTION %s first.", describeFunction(old))
-		}
-		if err := functionFree(s.catalog(), old, "replace", false); err != nil {
+		if err := canReplace(s.catalog(), old, f); err != nil {
 			return nil, err
 		}
 	}
@@ -57,14 +54,45 @@ func (s *sess) createFunction(ctx context.Context, x *ast.CreateFunction) (sessi
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", f.Schema)
 		}
 		if have := sameFunction(b.cat, f); have != nil && have.OID != f.OID {
-			return sqlerr.New("42723", "function \"%s\" already exists with same argument types", f.Name)
+			return duplicateFunction(f)
 		} else if have != nil {
-			if err := functionFree(b.cat, have, "replace", false); err != nil {
+			if err := canReplace(b.cat, have, f); err != nil {
 				return err
 			}
 		}
 		return b.apply(event{Kind: "function", Func: f})
 	})
+}
+
+func duplicateFunction(f *catalog.Function) error {
+	return sqlerr.New("42723", "function \"%s\" already exists with same argument types", f.Name)
+}
+
+// canReplace checks what CREATE OR REPLACE may change, as PostgreSQL does; and a function that views call may not change at all: what they show would
+// no longer be what their queries say.
+func canReplace(c *catalog.Catalog, old, f *catalog.Function) error {
+	invalid := func(format string, args ...any) *sqlerr.Error {
+		return sqlerr.New(custom.InvalidFunctionDefinition, format, args...).WithHint("Use DROP FUNCTION %s first.", describeFunction(old))
+	}
+	if old.SetOf != f.SetOf || !old.Result.Same(f.Result) || (old.Columns == nil) != (f.Columns == nil) {
+		return invalid("cannot change return type of existing function")
+	}
+	same := len(old.Columns) == len(f.Columns)
+	for i := 0; same && i < len(f.Columns); i++ {
+		same = old.Columns[i].Name == f.Columns[i].Name && old.Columns[i].Type.Same(f.Columns[i].Type)
+	}
+	if !same {
+		return invalid("cannot change return type of existing function").WithDetail("Row type defined by OUT parameters is different.")
+	}
+	for i, a := range old.Args {
+		if a.Name != "" && a.Name != f.Args[i].Name {
+			return invalid("cannot change name of input parameter \"%s\"", a.Name)
+		}
+		if a.Default != "" && f.Args[i].Default == "" {
+			return invalid("cannot remove parameter defaults from existing function")
+		}
+	}
+	return functionRoutine(old).free(c, "replace")
 }
 
 // sameFunction finds the function of the same name and arguments.
@@ -87,88 +115,6 @@ func describeFunction(f *catalog.Function) string {
 		args[i] = a.Type.String()
 	}
 	return f.Name + "(" + strings.Join(args, ",") + ")"
-}
-
-// functionFree refuses to change a function that views call: what they show would no longer be what their query says.
-func functionFree(c *catalog.Catalog, f *catalog.Function, what string, cascade bool) error {
-	users := c.UsersOf(f.OID)
-	if len(users) == 0 || cascade {
-		return nil
-	}
-	var lines []string
-	for _, r := range users {
-		lines = append(lines, describeObject(r)+" depends on function "+describeFunction(f))
-	}
-	return sqlerr.New(sqlerr.DependentObjects, "cannot %s function %s because other objects depend on it", what, describeFunction(f)).
-		WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
-}
-
-// dropFunctions runs DROP FUNCTION.
-func (s *sess) dropFunctions(ctx context.Context, x *ast.DropFunction) (session.Result, error) {
-	const tag = "DROP FUNCTION"
-	var oids []catalog.OID
-	cat := s.catalog()
-	for _, n := range x.Functions {
-		f, err := s.namedFunction(cat, n)
-		if err != nil {
-			if x.IfExists && sqlerr.From(err).Code == sqlerr.UndefinedFunction {
-				s.notice(sqlerr.Notice("%s, skipping", sqlerr.From(err).Message))
-				continue
-			}
-			return nil, err
-		}
-		if err := functionFree(cat, f, "drop", x.Cascade); err != nil {
-			return nil, err
-		}
-		oids = append(oids, f.OID)
-	}
-	if len(oids) == 0 {
-		return done(tag), nil
-	}
-	local := func(c *catalog.Catalog) *catalog.Catalog {
-		for _, oid := range oids {
-			all, _ := closure(c, usersOf(c, oid))
-			for _, r := range all {
-				c = c.Without(r)
-			}
-			c = c.WithoutFunction(oid)
-		}
-		return c
-	}
-	return s.change(ctx, tag, local, func(b *epochBuild) error { return b.dropFunctions(oids, x.Cascade) })
-}
-
-// dropFunctions is the part that runs in the loop.
-func (b *epochBuild) dropFunctions(oids []catalog.OID, cascade bool) error {
-	for _, oid := range oids {
-		f := b.cat.FunctionByOID(oid)
-		if f == nil {
-			return sqlerr.New(sqlerr.UndefinedFunction, "a function was dropped meanwhile")
-		}
-		if err := functionFree(b.cat, f, "drop", cascade); err != nil {
-			return err
-		}
-		if users := usersOf(b.cat, oid); len(users) > 0 {
-			if err := b.dropAll(users, true); err != nil {
-				return err
-			}
-		}
-		if err := b.apply(event{Kind: "drop function", OID: oid}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// functionsIn lists the functions of a schema.
-func functionsIn(c *catalog.Catalog, schema string) []catalog.OID {
-	var out []catalog.OID
-	for _, f := range c.Functions() {
-		if f.Schema == schema {
-			out = append(out, f.OID)
-		}
-	}
-	return out
 }
 
 // namedFunction finds the function that a statement names.

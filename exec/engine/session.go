@@ -164,7 +164,7 @@ func (s *sess) plan(p *prepared) error {
 
 func (s *sess) plannerOptions(cat *catalog.Catalog) planner.Options {
 	env := s.Env()
-	return planner.Options{Catalog: cat, SearchPath: s.set.searchPath(s.p.User), Env: env, ParseView: parser.ParseQuery, NativeProcessor: s.e.opts.Processors.find, MakeFunction: custom.NewFunction, StateTable: s.e.stateTable, SessionUser: s.p.User, Database: s.p.Database}
+	return planner.Options{Catalog: cat, SearchPath: s.set.searchPath(s.p.User), Env: env, ParseView: parser.ParseQuery, NativeProcessor: s.e.opts.Processors.find, MakeFunction: custom.Functions{}, StateTable: s.e.stateTable, SessionUser: s.p.User, Database: s.p.Database}
 }
 
 // sessionColumns shows plan columns to the client.

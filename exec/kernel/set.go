@@ -37,6 +37,13 @@ func CompileSet(f *fn.Func, args []plan.Expr, in []types.Type) (*SetKernel, erro
 		return compileRowsFrom(parts, counts, args, in)
 	}
 	im, ok := setImpls[f.Signature()]
+	if f.MakeSet != nil {
+		call, err := f.MakeSet()
+		if err != nil {
+			return nil, err
+		}
+		im, ok = func(_ *frame, a []types.Datum, emit emitFunc) error { return call(a, emit) }, true
+	}
 	if !ok && f.Session {
 		return nil, sqlerr.Unsupported("set-returning function %s is not supported here", f.Signature())
 	}

@@ -1,17 +1,22 @@
 package ast
 
 type (
-	// CreateFunction is CREATE [OR REPLACE] FUNCTION name(args) RETURNS type LANGUAGE l AS 'body', of a scalar function.
+	// CreateFunction is CREATE [OR REPLACE] FUNCTION name(args) RETURNS type LANGUAGE l AS 'body'.
 	CreateFunction struct {
 		Name      Name
 		OrReplace bool
-		Args      []ColumnDef // name, "" for none, and type
+		Args      []ColumnDef // name, "" for none, type and default
 		Result    TypeName
-		Language  string // folded
+		SetOf     bool        // RETURNS SETOF Result
+		Table     []ColumnDef // RETURNS TABLE, nil for another form
+		Language  string      // folded
 		Body      string
 		HasBody   bool
+		Return    bool // the body is that of RETURN expression: SELECT expression
 		BodyAt    Pos
 		Strict    bool
+		// Volatility is "immutable", "stable" or "volatile"; the last is the default.
+		Volatility string
 	}
 	// DropFunction is DROP FUNCTION.
 	DropFunction struct {

@@ -6,17 +6,30 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// Function is a scalar function that a user made. It is immutable once it is in a Catalog.
+// Function is a function that a user made. It is immutable once it is in a Catalog.
 type Function struct {
-	OID      OID
-	Schema   string
-	Name     string
-	Args     []Column // names ("" for none) and types
-	Result   types.Type
-	Strict   bool   // NULL in, NULL out
-	Language string // "sql", whose body is put in place of the call, or "starlark"
-	Body     string
-	MaxSteps int64 // of one call
+	OID     OID
+	Schema  string
+	Name    string
+	Args    []Column   // names ("" for none), types and defaults
+	Result  types.Type // of a function that returns one value a row; Void for RETURNS TABLE
+	SetOf   bool       // it returns rows: RETURNS TABLE, or RETURNS SETOF Result
+	Columns []Column   // of RETURNS TABLE
+	// Volatility is "immutable", "stable" or "volatile", as it was declared. Nothing depends on it: functions in Starlark are pure, and
+	// those in SQL are as volatile as their bodies.
+	Volatility string
+	Strict     bool   // NULL in, NULL out
+	Language   string // "sql", whose body is put in place of the call, or "starlark"
+	Body       string
+	MaxSteps   int64 // of one call
+}
+
+// Rows gives the columns of a function that returns rows.
+func (f *Function) Rows() []Column {
+	if f.Columns == nil {
+		return []Column{{Name: f.Name, Type: f.Result}}
+	}
+	return f.Columns
 }
 
 // SameArgs says whether a function takes arguments of those types.

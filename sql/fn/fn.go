@@ -56,6 +56,8 @@ type Func struct {
 	Session bool
 	// Make, of a function that a user made, makes what evaluates it, for one goroutine; nil for all others.
 	Make func() (func(args []types.Datum) (types.Datum, error), error)
+	// MakeSet is Make of a Set function: what it makes gives each row to emit, which says whether more are wanted.
+	MakeSet func() (func(args []types.Datum, emit func([]types.Datum) bool) error, error)
 
 	compat   bool   // AnyElement and AnyArray are PostgreSQL's anycompatible ones: arguments of a common type
 	nonArray bool   // AnyElement is not an array (anynonarray)

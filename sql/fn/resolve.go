@@ -71,6 +71,24 @@ func ResolveCall(name string, args []types.Type, classes ...Class) (f *Func, arg
 	return c.f, argTypes, result, err
 }
 
+// Choose picks among parameter lists, each as long as args, the one that a call with arguments of the types args means, by the rules of
+// ResolveCall. It gives its number, -1 if there is none, and how many fit equally: 0 for none, more than one for an ambiguous call.
+func Choose(params [][]types.Type, args []types.Type) (at, fit int) {
+	cands := make([]candidate, len(params))
+	for i, p := range params {
+		cands[i] = candidate{&Func{Args: p}, p}
+	}
+	c, n := choose(cands, args)
+	if c != nil {
+		for i := range cands {
+			if cands[i].f == c.f {
+				return i, 1
+			}
+		}
+	}
+	return -1, n
+}
+
 func hasClass(c Class, classes []Class) bool {
 	if len(classes) == 0 {
 		return true
