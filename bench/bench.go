@@ -1,7 +1,7 @@
 // Package bench measures the whole engine: rows from a column source in memory, through a watermark, late-row recording and checkpoints,
 // into a maintained view. Workloads are deterministic by seed and their results are checked against a direct
 // computation. It also measures what one changed row costs views over many rows (incremental), whether state levels off while
-// keys come and go (soak), and the time from INSERT to visible over the wire (latency).
+// keys come and go (soak), the queries of Nexmark (nexmark), and the time from INSERT to visible over the wire (latency).
 package bench
 
 import (
@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,9 @@ type result struct {
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.
 func Run(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
-	fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "allocs/ev", "state rows", "view rows", "RSS MB")
+	if slices.ContainsFunc(workloads, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
+		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "allocs/ev", "state rows", "view rows", "RSS MB")
+	}
 	for _, w := range workloads {
 		if !o.wants(w.name) {
 			continue
@@ -72,6 +75,9 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
+	}
+	if err := nexmarkRun(ctx, o); err != nil {
+		return err
 	}
 	if o.wants("incremental") {
 		if err := incremental(ctx, o); err != nil {

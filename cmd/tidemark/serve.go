@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/exec/connector/file"
+	"github.com/tidemarkdb/tidemark/exec/connector/nexmark"
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/wire"
 	"github.com/tidemarkdb/tidemark/wire/pgcatalog"
@@ -76,7 +77,7 @@ func serveMain(args []string) int {
 }
 
 // connectors are the kinds of source that CREATE STREAM can name; posix_fs is RisingWave's name of file.
-var connectors = map[string]connector.Connector{"file": file.Connector{}, "posix_fs": file.Connector{}}
+var connectors = map[string]connector.Connector{"file": file.Connector{}, "posix_fs": file.Connector{}, "nexmark": nexmark.Connector{}}
 
 // parseBytes reads a size such as 512MB.
 func parseBytes(s string) (int64, error) {
