@@ -1,7 +1,8 @@
 // Package bench measures the whole engine: rows from a column source in memory, through a watermark, late-row recording and checkpoints,
 // into a maintained view. Workloads are deterministic by seed and their results are checked against a direct
-// computation. It also measures what one changed row costs views over many rows (incremental), whether state levels off while
-// keys come and go (soak), the queries of Nexmark (nexmark), and the time from INSERT to visible over the wire (latency).
+// computation. Some of them run a processor (transform_with_state), in Starlark and in Go. It also measures what one changed row
+// costs views over many rows (incremental), whether state levels off while keys come and go (soak), the queries of Nexmark (nexmark),
+// and the time from INSERT to visible over the wire (latency).
 package bench
 
 import (
@@ -52,10 +53,11 @@ type result struct {
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.
 func Run(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
-	if slices.ContainsFunc(workloads, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
+	all := slices.Concat(workloads, processorWorkloads)
+	if slices.ContainsFunc(all, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
 		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "allocs/ev", "state rows", "view rows", "RSS MB")
 	}
-	for _, w := range workloads {
+	for _, w := range all {
 		if !o.wants(w.name) {
 			continue
 		}
@@ -118,7 +120,9 @@ type workload struct {
 	name     string
 	keyType  string // "bigint" or "text"
 	keys     int64
+	before   string // a statement that the view needs; "" for none
 	view     string
+	sums     string        // sums the view up into one row that the source can compute too
 	perEpoch time.Duration // event time that one epoch covers
 	epochs   int           // measured ones
 	smoke    int           // epochs of a smoke run
@@ -133,7 +137,11 @@ func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop()})
+	procs, err := nativeProcessors()
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), Processors: procs})
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +151,11 @@ func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
 		return nil, err
 	}
 	defer s.Close()
+	if w.before != "" {
+		if _, err := query(ctx, s, w.before); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := query(ctx, s, "CREATE STREAM events (k "+w.keyType+", v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')"); err != nil {
 		return nil, err
 	}
@@ -178,19 +191,11 @@ func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
 	if r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v"); err != nil {
 		return nil, err
 	}
-	rows, err := query(ctx, s, w.checkQuery())
+	rows, err := query(ctx, s, w.sums)
 	if err != nil {
 		return nil, err
 	}
 	return r, w.check(src, rows)
-}
-
-// checkQuery sums the view up into one row that the source can compute too.
-func (w *workload) checkQuery() string {
-	if strings.Contains(w.view, "GROUP BY") {
-		return "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v"
-	}
-	return "SELECT count(*), sum(v)::bigint FROM v"
 }
 
 func processCPU() time.Duration {

@@ -87,7 +87,7 @@ func (w *fileWorkload) measure(ctx context.Context, smoke bool) (_ *result, err 
 	if r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v"); err != nil {
 		return nil, err
 	}
-	rows, err := query(ctx, s, query1k.checkQuery())
+	rows, err := query(ctx, s, query1k.sums)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 // workloads are those that have goals: windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
 var workloads = []*workload{
 	{name: "filter", keyType: "bigint", keys: 1000, perEpoch: time.Second, epochs: 400, smoke: 3, goal: 80, check: checkFilter,
-		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT k, v, ts FROM events WHERE x < 100"},
+		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT k, v, ts FROM events WHERE x < 100",
+		sums: "SELECT count(*), sum(v)::bigint FROM v"},
 	tumbling("tumbling-1k", "bigint", 1000, time.Second, 300, 40),
 	tumbling("tumbling-100k", "bigint", 100_000, 300*time.Millisecond, 200, 15),
 	tumbling("tumbling-1M", "bigint", 1_000_000, 200*time.Millisecond, 200, 7),
@@ -23,6 +24,7 @@ var workloads = []*workload{
 // tumbling is the count, sum and max of a ten-second window by key.
 func tumbling(name, keyType string, keys int64, perEpoch time.Duration, epochs int, goal float64) *workload {
 	return &workload{name: name, keyType: keyType, keys: keys, perEpoch: perEpoch, epochs: epochs, smoke: 4, goal: goal, check: checkTumbling,
+		sums: "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v",
 		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT window.end AS we, k, count(*) AS n, sum(v) AS s, max(x) AS m FROM events GROUP BY window(ts, '10 seconds'), k"}
 }
 

@@ -1,9 +1,7 @@
 package custom
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -42,23 +40,6 @@ type Operator struct {
 	begun bool               // the floor of the epoch is known
 	// maxTimers bounds the timers that fire in one epoch.
 	maxTimers int
-}
-
-// input collects the rows of a port, by key.
-type input struct {
-	keys   *rowenc.Exprs
-	schema *Schema
-	rows   *batch.Batch
-	keyB   *batch.Batch // the key of each group
-	groups []group
-	byKey  map[string]int32
-	key    []byte
-}
-
-type group struct {
-	key  []byte
-	at   []int32
-	keyN int32
 }
 
 // maxTimersPerEpoch bounds the timers that fire in one epoch; the others follow in the next.
@@ -131,69 +112,6 @@ func open(p *catalog.Processor, result *Schema) (StatefulProcessor, error) {
 	return nil, sqlerr.Unsupported("language \"%s\" is not supported for processors", p.Language)
 }
 
-func (in *input) open(keys []plan.Expr, n plan.Node, ts []types.Type) (err error) {
-	fields := make([]Field, len(ts))
-	for i, c := range n.Props().Columns[:len(ts)] {
-		fields[i] = Field{Name: c.Name, Type: ts[i]}
-	}
-	in.schema = NewSchema(fields)
-	if in.keys, err = rowenc.Compile(keys, ts); err != nil {
-		return err
-	}
-	in.rows, in.keyB, in.byKey = batch.New(ts, 0), batch.New(in.keys.Types, 0), map[string]int32{}
-	return nil
-}
-
-// add keeps row i of b, w times, with the key that stands in row i of vecs.
-func (in *input) add(vecs []*batch.Vector, b *batch.Batch, i int, w int64) {
-	in.key = rowenc.AppendKey(in.key[:0], vecs, i)
-	g, ok := in.byKey[string(in.key)]
-	if !ok {
-		g = int32(len(in.groups))
-		k := bytes.Clone(in.key)
-		in.byKey[string(k)] = g
-		for c, v := range in.keyB.Cols {
-			v.AppendFrom(vecs[c], i)
-		}
-		in.keyB.EndRow(1)
-		in.groups = append(in.groups, group{key: k, keyN: g})
-	}
-	for c, v := range in.rows.Cols {
-		v.AppendFrom(b.Cols[c], i)
-	}
-	n := int32(in.rows.N)
-	in.rows.EndRow(1)
-	for ; w > 0; w-- {
-		in.groups[g].at = append(in.groups[g].at, n)
-	}
-}
-
-// each calls f for every key, ascending, and empties the input.
-func (in *input) each(f func(key Row, gkey []byte, rows Rows) error) error {
-	slices.SortFunc(in.groups, func(a, b group) int { return bytes.Compare(a.key, b.key) })
-	for _, g := range in.groups {
-		if err := f(Row{b: in.keyB, i: int(g.keyN)}, g.key, Rows{schema: in.schema, b: in.rows, at: g.at}); err != nil {
-			return err
-		}
-	}
-	in.reset()
-	return nil
-}
-
-func (in *input) reset() {
-	if in.rows == nil {
-		return
-	}
-	in.groups = in.groups[:0]
-	if in.rows.N > 1<<16 {
-		in.rows, in.keyB, in.byKey = batch.New(in.rows.Types(), 0), batch.New(in.keyB.Types(), 0), map[string]int32{}
-		return
-	}
-	in.rows.Reset()
-	in.keyB.Reset()
-	clear(in.byKey)
-}
-
 // WatermarkPort implements dataflow.WatermarkPort: the initial state holds nothing back.
 func (o *Operator) WatermarkPort() int { return 0 }
 
@@ -232,7 +150,8 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 	if err != nil {
 		return err
 	}
-	return rowenc.EachRow(b.N, sel, func(i int) error {
+	take := o.in.sel[:0]
+	err = rowenc.EachRow(b.N, sel, func(i int) error {
 		w := b.Weight(i)
 		if o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
 			v := b.Cols[o.n.TimeCol]
@@ -245,9 +164,14 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 		if w < 0 { // the planner has excluded it
 			return sqlerr.New(sqlerr.InternalError, "transform_with_state got a deletion")
 		}
-		o.in.add(vecs, b, i, w)
+		for ; w > 0; w-- {
+			take = append(take, int32(i))
+		}
 		return nil
 	})
+	o.in.add(vecs, b, take)
+	o.in.sel = take
+	return err
 }
 
 // EndEpoch implements dataflow.Operator.
@@ -382,10 +306,14 @@ func (o *Operator) netInitial(ep *dataflow.Epoch) error {
 	if err != nil {
 		return err
 	}
-	return rowenc.EachRow(b.N, sel, func(i int) error {
-		o.init.add(vecs, b, i, 1)
-		return nil
-	})
+	if sel == nil {
+		for i := range b.N {
+			o.init.sel = append(o.init.sel, int32(i))
+		}
+		sel = o.init.sel
+	}
+	o.init.add(vecs, b, sel)
+	return nil
 }
 
 func (o *Operator) handleRows(ep *dataflow.Epoch, key Row, gkey []byte, rows Rows, t TimerValues, out dataflow.Emit) error {

@@ -16,13 +16,17 @@ type Field struct {
 // Schema is an ordered list of fields with names that are unique. It is immutable.
 type Schema struct {
 	Fields []Field
-	index  map[string]int
-	list   []string // names, made when they are asked for
+	index  map[string]int // nil where there are few fields
+	list   []string       // names, made when they are asked for
 }
 
 // NewSchema makes a schema. Of several fields with one name, a name finds the first.
 func NewSchema(fields []Field) *Schema {
-	s := &Schema{Fields: fields, index: make(map[string]int, len(fields))}
+	s := &Schema{Fields: fields}
+	if len(fields) <= 8 {
+		return s
+	}
+	s.index = make(map[string]int, len(fields))
 	for i, f := range fields {
 		if _, ok := s.index[f.Name]; !ok {
 			s.index[f.Name] = i
@@ -33,6 +37,14 @@ func NewSchema(fields []Field) *Schema {
 
 // Index finds a field by name, -1 if there is none.
 func (s *Schema) Index(name string) int {
+	if s.index == nil {
+		for i := range s.Fields {
+			if s.Fields[i].Name == name {
+				return i
+			}
+		}
+		return -1
+	}
 	if i, ok := s.index[name]; ok {
 		return i
 	}

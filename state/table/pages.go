@@ -12,6 +12,7 @@ type pages struct {
 	top   []*branch // never empty, and neither is a branch
 	bytes int64     // memory of leaves
 	n     int       // entries, tombs included
+	last  pos       // where seek ended, as far as that is still a place
 }
 
 // branch is a run of leaves. seps[i] is at most the first key of leaves[i] and
@@ -68,6 +69,41 @@ func (p *pages) leaf(q pos) *leaf { return p.top[q.b].leaves[q.l] }
 
 // seek finds the first entry with key >= k, or the end of the leaf where k belongs.
 func (p *pages) seek(k []byte) (q pos, found bool) {
+	q, near := p.near(k)
+	if !near {
+		q = p.descend(k)
+	}
+	l := p.leaf(q)
+	lo, hi := 0, len(l.ents)
+	// Keys often come again, or in ascending order: try where the last one was, then the end.
+	if near && q.i < hi {
+		switch c := bytes.Compare(l.key(q.i), k); {
+		case c == 0:
+			return q, true
+		case c < 0:
+			lo = q.i + 1
+		default:
+			hi = q.i
+		}
+	}
+	if lo < hi && hi == len(l.ents) && bytes.Compare(l.key(hi-1), k) < 0 {
+		lo = hi
+	}
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if bytes.Compare(l.key(m), k) < 0 {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	q.i = lo
+	p.last = q
+	return q, lo < len(l.ents) && bytes.Equal(l.key(lo), k)
+}
+
+// descend finds the leaf where k belongs.
+func (p *pages) descend(k []byte) (q pos) {
 	lo, hi := 1, len(p.top)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
@@ -89,23 +125,36 @@ func (p *pages) seek(k []byte) (q pos, found bool) {
 		}
 	}
 	q.l = lo - 1
-	l := p.top[q.b].leaves[q.l]
-	// Keys often come in ascending order: try the end first.
-	if n := len(l.ents); n > 0 && bytes.Compare(l.key(n-1), k) < 0 {
-		q.i = n
-		return q, false
+	return q
+}
+
+// near finds the leaf where k belongs if it is that of the last seek or the one behind it. Entries may have moved since.
+func (p *pages) near(k []byte) (q pos, ok bool) {
+	q = p.last
+	if q.b >= len(p.top) || q.l >= len(p.top[q.b].seps) || p.top[q.b].seps[q.l] > string(k) {
+		return pos{}, false
 	}
-	lo, hi = 0, len(l.ents)
-	for lo < hi {
-		m := int(uint(lo+hi) >> 1)
-		if bytes.Compare(l.key(m), k) < 0 {
-			lo = m + 1
-		} else {
-			hi = m
+	seps := p.top[q.b].seps
+	for range 2 {
+		q.l++
+		switch {
+		case q.l < len(seps):
+			ok = seps[q.l] > string(k)
+		case q.b+1 < len(p.top):
+			ok = p.top[q.b+1].seps[0] > string(k)
+		default:
+			ok = true
 		}
+		if ok {
+			q.l--
+			return q, true
+		}
+		if q.l == len(seps) {
+			break
+		}
+		q.i = 0
 	}
-	q.i = lo
-	return q, lo < len(l.ents) && bytes.Equal(l.key(lo), k)
+	return pos{}, false
 }
 
 // insert puts a new entry at q, as seek gave it.
