@@ -77,9 +77,8 @@ func convertField(path string, from, to Field) (conversion, string) {
 	}, ""
 }
 
-// read reads an encoded row.
-func (c *converter) read(b []byte) []types.Datum {
-	vals := make([]types.Datum, len(c.from.Fields))
+// read reads an encoded row into vals, which has room for the fields that it was written with, or into new memory.
+func (c *converter) read(vals []types.Datum, b []byte) []types.Datum {
 	readDatums(c.from, vals, b)
 	if c.same {
 		return vals

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -9,12 +10,11 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// fromGo turns Go values into those of a schema's fields.
-func fromGo(s *Schema, vals []any) ([]types.Datum, error) {
+// fromGo turns Go values into those of a schema's fields, which it puts into out.
+func fromGo(out []types.Datum, s *Schema, vals []any) ([]types.Datum, error) {
 	if len(vals) != len(s.Fields) {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%d values given for %d fields (%s)", len(vals), len(s.Fields), s)
 	}
-	out := make([]types.Datum, len(vals))
 	for i, x := range vals {
 		d, err := DatumOf(s.Fields[i].Type, x)
 		if err != nil {
@@ -70,8 +70,11 @@ func DatumOf(t types.Type, x any) (types.Datum, error) {
 			return types.IntervalDatum(0, 0, v.Microseconds()), nil
 		}
 	}
-	return types.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "a value of type %T is given for a field of type %s", x, t)
+	return types.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "a value of type %s is given for a field of type %s", typeName(x), t)
 }
+
+// typeName is the name of a value's Go type. (Formatting the value would move it to the heap, also where there is no error.)
+func typeName(x any) string { return reflect.TypeOf(x).String() }
 
 // intDatum makes an integer a value of a numeric type.
 func intDatum(t types.Type, v int64) (types.Datum, error) {
@@ -97,7 +100,7 @@ func intDatum(t types.Type, v int64) (types.Datum, error) {
 
 // Lookup gives the value of the entry whose user key is given as Go values; false if there is none.
 func (s *MapState) Lookup(userKey ...any) (Row, bool, error) {
-	k, err := fromGo(s.v.user.schema, userKey)
+	k, err := fromGo(s.v.h.datums(len(userKey)), s.v.user.schema, userKey)
 	if err != nil {
 		return Row{}, false, err
 	}
@@ -106,11 +109,11 @@ func (s *MapState) Lookup(userKey ...any) (Row, bool, error) {
 
 // Set sets the entry of a user key, both given as Go values.
 func (s *MapState) Set(userKey []any, vals ...any) error {
-	k, err := fromGo(s.v.user.schema, userKey)
+	k, err := fromGo(s.v.h.datums(len(userKey)), s.v.user.schema, userKey)
 	if err != nil {
 		return err
 	}
-	ds, err := fromGo(s.v.val, vals)
+	ds, err := fromGo(s.v.h.datums(len(vals)), s.v.val, vals)
 	if err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func (s *MapState) Set(userKey []any, vals ...any) error {
 
 // Remove removes the entry of a user key given as Go values.
 func (s *MapState) Remove(userKey ...any) error {
-	k, err := fromGo(s.v.user.schema, userKey)
+	k, err := fromGo(s.v.h.datums(len(userKey)), s.v.user.schema, userKey)
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ type Handle struct {
 	gkey []byte // the key, as in the tables
 	key  []byte // what entries carry of it
 	last []byte // scratch
+	// mem is where the values of the call lie, taken how many there are.
+	mem   []types.Datum
+	taken int
 
 	updated, removed int64
 	counts           counts // of the epoch
@@ -71,8 +74,24 @@ func newHandle(st *store, mode TimeMode, keys keyCoder, result *Schema) *Handle 
 // Result describes the rows that the processor returns.
 func (h *Handle) Result() *Schema { return h.res }
 
-// Row makes a row of the result from Go values, one for each column (see DatumOf).
-func (h *Handle) Row(vals ...any) ([]types.Datum, error) { return fromGo(h.res, vals) }
+// Row makes a row of the result from Go values, one for each column (see DatumOf). It is the output of the call that runs, and
+// valid until its end.
+func (h *Handle) Row(vals ...any) ([]types.Datum, error) {
+	return fromGo(h.datums(len(vals)), h.res, vals)
+}
+
+// datums gives memory for n values, during a call until its end.
+func (h *Handle) datums(n int) []types.Datum {
+	if !h.calling() {
+		return make([]types.Datum, n)
+	}
+	if h.taken+n > len(h.mem) {
+		h.mem, h.taken = make([]types.Datum, max(n, 128)), 0
+	}
+	out := h.mem[h.taken : h.taken+n : h.taken+n]
+	h.taken += n
+	return out
+}
 
 // TimeMode gives the time mode of the operator.
 func (h *Handle) TimeMode() TimeMode { return h.mode }
@@ -81,10 +100,12 @@ func (h *Handle) notNow(operation string) error {
 	return condition(condHandleState, "Failed to perform stateful processor operation=%s with invalid handle state=%s.", operation, h.phase)
 }
 
+// calling says whether a call for a key runs.
+func (h *Handle) calling() bool { return h.phase >= phaseInitial && h.phase <= phaseTimers }
+
 // inCall refuses what may be done for a key only.
 func (h *Handle) inCall(operation string) error {
-	switch h.phase {
-	case phaseInitial, phaseRows, phaseTimers:
+	if h.calling() {
 		return nil
 	}
 	return h.notNow(operation)

@@ -15,17 +15,21 @@ import (
 type input struct {
 	keys   *rowenc.Exprs
 	schema *Schema
-	rows   *batch.Batch // in order of arrival; one that comes several times is there several times
+	rows   *batch.Batch // in order of arrival, then by key; one that comes several times is there several times
 	keyB   *batch.Batch // the key of each row
 	sel    []int32      // buffer: the rows of a batch that are taken in
 
 	// The keys as bytes, by which they are sorted: that of row i is arena[ends[i]:ends[i+1]].
 	arena  []byte
 	ends   []int
-	common int // length of the prefix that all keys share
+	common int  // length of the prefix that all keys share
+	uneven bool // the keys differ in length
 
-	refs, spare []keyRef
-	order       []int32
+	refs, spare  []keyRef
+	order        []int32
+	rows2, keyB2 *batch.Batch // spare ones, as are arena2 and ends2
+	arena2       []byte
+	ends2        []int
 }
 
 // keyRef is a row and the eight bytes of its key behind the common prefix.
@@ -43,8 +47,14 @@ func (in *input) open(keys []plan.Expr, n plan.Node, ts []types.Type) (err error
 	if in.keys, err = rowenc.Compile(keys, ts); err != nil {
 		return err
 	}
-	in.rows, in.keyB, in.ends = batch.New(ts, 0), batch.New(in.keys.Types, 0), []int{0}
+	in.clear(ts)
 	return nil
+}
+
+// clear begins with no memory.
+func (in *input) clear(ts []types.Type) {
+	*in = input{keys: in.keys, schema: in.schema, rows: batch.New(ts, 0), keyB: batch.New(in.keys.Types, 0), ends: []int{0},
+		rows2: batch.New(ts, 0), keyB2: batch.New(in.keys.Types, 0), ends2: []int{0}}
 }
 
 // add keeps the rows sel of b, whose keys stand in vecs.
@@ -58,6 +68,7 @@ func (in *input) add(vecs []*batch.Vector, b *batch.Batch, sel []int32) {
 			continue
 		}
 		first, k := in.arena[:in.common], in.key(n-1)
+		in.uneven = in.uneven || len(k) != in.ends[1]
 		if !bytes.HasPrefix(k, first) {
 			j := 0
 			for j < len(k) && k[j] == first[j] {
@@ -66,14 +77,16 @@ func (in *input) add(vecs []*batch.Vector, b *batch.Batch, sel []int32) {
 			in.common = j
 		}
 	}
-	for c, v := range in.rows.Cols {
-		v.AppendVector(b.Cols[c], sel)
+	gather(in.rows, b.Cols, sel)
+	gather(in.keyB, vecs, sel)
+}
+
+// gather appends the rows sel of cols.
+func gather(to *batch.Batch, cols []*batch.Vector, sel []int32) {
+	for c, v := range to.Cols {
+		v.AppendVector(cols[c], sel)
 	}
-	for c, v := range in.keyB.Cols {
-		v.AppendVector(vecs[c], sel)
-	}
-	in.rows.N += len(sel)
-	in.keyB.N += len(sel)
+	to.N += len(sel)
 }
 
 func (in *input) key(row int) []byte {
@@ -85,14 +98,36 @@ func (in *input) key(row int) []byte {
 func (in *input) sort() {
 	in.refs = in.refs[:0]
 	var diff uint64
+	ordered := true
 	for i := 0; i < in.rows.N; i++ {
 		var p [8]byte
 		copy(p[:], in.key(i)[in.common:])
 		in.refs = append(in.refs, keyRef{binary.BigEndian.Uint64(p[:]), int32(i)})
 		diff |= in.refs[i].prefix ^ in.refs[0].prefix
+		ordered = ordered && in.refs[max(0, i-1)].prefix <= in.refs[i].prefix
+	}
+	decided := !in.uneven && (in.rows.N == 0 || in.ends[1]-in.common <= 8)
+	if ordered && decided {
+		return
 	}
 	in.radix(diff)
-	// The prefix does not decide between keys that are longer, or that end in zeros.
+	if !decided {
+		in.settle()
+	}
+	in.order = in.order[:0]
+	for _, r := range in.refs {
+		in.order = append(in.order, r.row)
+		in.arena2 = append(in.arena2, in.key(int(r.row))...)
+		in.ends2 = append(in.ends2, len(in.arena2))
+	}
+	gather(in.rows2, in.rows.Cols, in.order)
+	gather(in.keyB2, in.keyB.Cols, in.order)
+	in.rows, in.rows2, in.keyB, in.keyB2 = in.rows2, in.rows, in.keyB2, in.keyB
+	in.arena, in.arena2, in.ends, in.ends2 = in.arena2, in.arena, in.ends2, in.ends
+}
+
+// settle orders keys between which the prefix does not decide: those that are longer, or that end in zeros.
+func (in *input) settle() {
 	for lo := 0; lo < len(in.refs); {
 		hi := lo + 1
 		same := true
@@ -106,10 +141,6 @@ func (in *input) sort() {
 			})
 		}
 		lo = hi
-	}
-	in.order = in.order[:0]
-	for _, r := range in.refs {
-		in.order = append(in.order, r.row)
 	}
 }
 
@@ -134,7 +165,7 @@ func (in *input) radix(diff uint64) {
 		}
 		var at [257]int
 		for _, r := range in.refs {
-			at[1+byte(r.prefix>>shift)]++
+			at[1+int(byte(r.prefix>>shift))]++
 		}
 		for i := 1; i < 256; i++ {
 			at[i] += at[i-1]
@@ -151,12 +182,16 @@ func (in *input) radix(diff uint64) {
 // each calls f for every key, ascending, and empties the input.
 func (in *input) each(f func(key Row, gkey []byte, rows Rows) error) error {
 	in.sort()
-	for lo := 0; lo < len(in.order); {
-		gkey, hi := in.key(int(in.order[lo])), lo+1
-		for hi < len(in.order) && bytes.Equal(in.key(int(in.order[hi])), gkey) {
+	in.order = in.order[:0]
+	for i := 0; i < in.rows.N; i++ {
+		in.order = append(in.order, int32(i))
+	}
+	for lo := 0; lo < in.rows.N; {
+		gkey, hi := in.key(lo), lo+1
+		for hi < in.rows.N && bytes.Equal(in.key(hi), gkey) {
 			hi++
 		}
-		if err := f(Row{b: in.keyB, i: int(in.order[lo])}, gkey, Rows{schema: in.schema, b: in.rows, at: in.order[lo:hi:hi]}); err != nil {
+		if err := f(Row{b: in.keyB, i: lo}, gkey, Rows{schema: in.schema, b: in.rows, at: in.order[lo:hi:hi]}); err != nil {
 			return err
 		}
 		lo = hi
@@ -170,10 +205,12 @@ func (in *input) reset() {
 		return
 	}
 	if in.rows.N > 1<<16 {
-		*in = input{keys: in.keys, schema: in.schema, rows: batch.New(in.rows.Types(), 0), keyB: batch.New(in.keyB.Types(), 0), ends: []int{0}}
+		in.clear(in.rows.Types())
 		return
 	}
-	in.rows.Reset()
-	in.keyB.Reset()
-	in.arena, in.ends, in.common = in.arena[:0], in.ends[:1], 0
+	for _, b := range []*batch.Batch{in.rows, in.rows2, in.keyB, in.keyB2} {
+		b.Reset()
+	}
+	in.arena, in.ends, in.arena2, in.ends2 = in.arena[:0], in.ends[:1], in.arena2[:0], in.ends2[:1]
+	in.common, in.uneven = 0, false
 }

@@ -112,7 +112,7 @@ func (v *variable) append(first, next int64, vals []types.Datum) {
 
 // Append appends one element given as Go values (see ValueState.Update).
 func (s *ListState) Append(vals ...any) error {
-	ds, err := fromGo(s.v.val, vals)
+	ds, err := fromGo(s.v.h.datums(len(vals)), s.v.val, vals)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func TestNestedRoundTrip(t *testing.T) {
 		if r.Intn(2) == 0 {
 			v = v.(*rowValue).vals
 		}
-		back, err := fieldsOf(s, v, "the row")
+		back, err := fieldsOf(nil, s, v, "the row")
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -113,7 +113,7 @@ func TestNestedRoundTrip(t *testing.T) {
 		if c == nil {
 			t.Fatal(why)
 		}
-		got := c.read(row)
+		got := c.read(make([]types.Datum, 2), row)
 		if b := appendDatums(nil, s, []types.Datum{got[1], got[0]}); string(b) != string(row) {
 			t.Fatalf("%s: reordered, %v became %v", text, s.shown(vals), turned.shown(got))
 		}

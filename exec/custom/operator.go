@@ -332,13 +332,9 @@ func (o *Operator) call(ph phase, key Row, gkey []byte, f func(key Row) (Output,
 	if h.keys.exact {
 		h.key = h.keys.appendExact(h.key, key.Datums())
 	}
+	h.taken = 0
 	updated, removed := h.updated, h.removed
-	func() {
-		defer recoverUser(&err)
-		if res, err = f(key); err == nil {
-			err = o.check(res)
-		}
-	}()
+	res, err = o.guarded(key, f)
 	if err != nil {
 		o.st.rollback()
 		h.updated, h.removed = updated, removed
@@ -355,6 +351,15 @@ func (o *Operator) call(ph phase, key Row, gkey []byte, f func(key Row) (Output,
 		o.st.forget()
 	}
 	h.phase = phaseIdle
+	return res, err
+}
+
+// guarded runs user code and checks what it gives.
+func (o *Operator) guarded(key Row, f func(key Row) (Output, error)) (res Output, err error) {
+	defer recoverUser(&err)
+	if res, err = f(key); err == nil {
+		err = o.check(res)
+	}
 	return res, err
 }
 

@@ -26,9 +26,12 @@ type script struct {
 	thread  *starlark.Thread
 	self    *selfValue
 	methods map[string]*starlark.Function
+	h       *Handle
 	handle  *object
 	clock   *object // timerValues of the calls at one time
 	at      TimerValues
+	expired *object // expiredTimerInfo of the timer at expiry
+	expiry  int64
 }
 
 // The methods of a processor and the number of their parameters.
@@ -145,7 +148,7 @@ func (p *script) call(method string, rows int, args ...starlark.Value) (starlark
 
 // Init implements StatefulProcessor.
 func (p *script) Init(h *Handle) error {
-	p.handle = handleObject(h)
+	p.h, p.handle, p.expired = h, handleObject(h), expiredObject(&p.expiry)
 	_, err := p.call("init", 0, p.self, p.handle)
 	p.self.Freeze()
 	return err
@@ -170,14 +173,14 @@ func (p *script) timers(t TimerValues) *object {
 
 // HandleInputRows implements StatefulProcessor.
 func (p *script) HandleInputRows(key Row, rows Rows, t TimerValues) (Output, error) {
-	list := rowList{rows}
-	v, err := p.call("handleInputRows", rows.Len(), p.self, keyTuple(key), &list, p.timers(t))
+	v, err := p.call("handleInputRows", rows.Len(), p.self, keyTuple(key), &rowList{rows}, p.timers(t))
 	return p.output(v, err)
 }
 
 // HandleExpiredTimer implements StatefulProcessor.
 func (p *script) HandleExpiredTimer(key Row, t TimerValues, x ExpiredTimerInfo) (Output, error) {
-	v, err := p.call("handleExpiredTimer", 0, p.self, keyTuple(key), p.timers(t), expiredObject(x))
+	p.expiry = x.ExpiryTimeInMs
+	v, err := p.call("handleExpiredTimer", 0, p.self, keyTuple(key), p.timers(t), p.expired)
 	return p.output(v, err)
 }
 
@@ -206,7 +209,7 @@ func (p *script) output(v starlark.Value, err error) (Output, error) {
 	out := Output{}
 	var x starlark.Value
 	for it.Next(&x) {
-		row, err := fieldsOf(p.result, x, "the result")
+		row, err := fieldsOf(p.h.datums(len(p.result.Fields)), p.result, x, "the result")
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func (f Field) fromScript(v starlark.Value) (types.Datum, error) {
 	n := f.Nest
 	switch n.Shape {
 	case StructShape:
-		vals, err := fieldsOf(n.Fields, v, "the struct")
+		vals, err := fieldsOf(nil, n.Fields, v, "the struct")
 		if err != nil {
 			return types.Datum{}, err
 		}
@@ -103,28 +103,34 @@ func inPlace(err error, what string) error {
 	return &e
 }
 
-// fieldsOf reads a tuple, a list, a Row or a dict as the fields of a schema. A Row whose names are those of the schema, and a dict, are read by name;
-// what a dict leaves out is NULL.
-func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
-	if d, ok := v.(*starlark.Dict); ok {
-		return fieldsOfDict(s, d, what)
+// fieldsOf reads a tuple, a list, a Row or a dict as the fields of a schema, into out, which has room for them, or into new memory if it is
+// nil. A Row whose names are those of the schema, and a dict, are read by name; what a dict leaves out is NULL.
+func fieldsOf(out []types.Datum, s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
+	if out == nil {
+		out = make([]types.Datum, len(s.Fields))
 	}
-	at := func(i int) starlark.Value { return nil }
-	if r, ok := v.(*rowValue); ok && r.names != nil && r.named(s) {
-		at = func(i int) starlark.Value { return r.vals[r.find(s.Fields[i].Name)] }
-	} else {
-		seq, ok := v.(starlark.Indexable)
+	if d, ok := v.(*starlark.Dict); ok {
+		return fieldsOfDict(out, s, d, what)
+	}
+	seq, ok := v.(starlark.Indexable)
+	byName, _ := v.(*rowValue)
+	if byName != nil && (byName.names == nil || !byName.named(s)) {
+		byName = nil
+	}
+	if byName == nil {
 		if _, str := v.(starlark.String); !ok || str {
 			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s must be a tuple of (%s), not a %s", what, s, v.Type())
 		}
 		if seq.Len() != len(s.Fields) {
 			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "%s has %d values instead of %d (%s)", what, seq.Len(), len(s.Fields), s)
 		}
-		at = seq.Index
 	}
-	out := make([]types.Datum, len(s.Fields))
-	for i, f := range s.Fields {
-		d, err := f.fromScript(at(i))
+	for i := range s.Fields {
+		f, at := &s.Fields[i], i
+		if byName != nil {
+			at = byName.find(f.Name)
+		}
+		d, err := f.fromScript(seq.Index(at))
 		if err != nil {
 			return nil, inField(err, f.Name, what)
 		}
@@ -133,8 +139,7 @@ func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
 	return out, nil
 }
 
-func fieldsOfDict(s *Schema, d *starlark.Dict, what string) ([]types.Datum, error) {
-	out := make([]types.Datum, len(s.Fields))
+func fieldsOfDict(out []types.Datum, s *Schema, d *starlark.Dict, what string) ([]types.Datum, error) {
 	found := 0
 	for i, f := range s.Fields {
 		v, ok, err := d.Get(starlark.String(f.Name))

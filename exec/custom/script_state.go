@@ -182,7 +182,13 @@ func ttlOf(v starlark.Value) (ms int64, has bool, err error) {
 	return ms, true, err
 }
 
+// fields reads a script's value as a row of the variable, valid during the call.
+func (v *variable) fields(x starlark.Value, what string) ([]types.Datum, error) {
+	return fieldsOf(v.h.datums(len(v.val.Fields)), v.val, x, what)
+}
+
 func valueObject(s *ValueState) *object {
+	what := "the value of " + s.v.name
 	return newObject("ValueState", map[string]method{
 		"exists": noArgs("exists", func() (starlark.Value, error) { return boolean(s.Exists()) }),
 		"get": noArgs("get", func() (starlark.Value, error) {
@@ -193,7 +199,7 @@ func valueObject(s *ValueState) *object {
 			return rowOf(r), nil
 		}),
 		"update": one("update", "newValue", func(v starlark.Value) (starlark.Value, error) {
-			ds, err := fieldsOf(s.v.val, v, "the value of "+s.v.name)
+			ds, err := s.v.fields(v, what)
 			if err != nil {
 				return nil, err
 			}
@@ -204,7 +210,8 @@ func valueObject(s *ValueState) *object {
 }
 
 func listObject(s *ListState) *object {
-	elem := func(v starlark.Value) ([]types.Datum, error) { return fieldsOf(s.v.val, v, "an element of "+s.v.name) }
+	what := "an element of " + s.v.name
+	elem := func(v starlark.Value) ([]types.Datum, error) { return s.v.fields(v, what) }
 	elems := func(v starlark.Value) ([][]types.Datum, error) {
 		it := starlark.Iterate(v)
 		if it == nil {
@@ -270,8 +277,9 @@ func listObject(s *ListState) *object {
 }
 
 func mapObject(s *MapState) *object {
+	whatKey, whatValue := "a user key of "+s.v.name, "a value of "+s.v.name
 	key := func(v starlark.Value) ([]types.Datum, error) {
-		return fieldsOf(s.v.user.schema, v, "a user key of "+s.v.name)
+		return fieldsOf(s.v.h.datums(len(s.v.user.schema.Fields)), s.v.user.schema, v, whatKey)
 	}
 	walk := func(f func(Entry) starlark.Value) func() (starlark.Value, error) {
 		return func() (starlark.Value, error) {
@@ -325,7 +333,7 @@ func mapObject(s *MapState) *object {
 			if err != nil {
 				return nil, err
 			}
-			vs, err := fieldsOf(s.v.val, v, "a value of "+s.v.name)
+			vs, err := s.v.fields(v, whatValue)
 			if err != nil {
 				return nil, err
 			}
@@ -399,9 +407,9 @@ func timerObject(t TimerValues) *object {
 	})
 }
 
-// expiredObject is expiredTimerInfo.
-func expiredObject(x ExpiredTimerInfo) *object {
+// expiredObject is expiredTimerInfo of the timer at *ms.
+func expiredObject(ms *int64) *object {
 	return newObject("expiredTimerInfo", map[string]method{
-		"getExpiryTimeInMs": noArgs("getExpiryTimeInMs", func() (starlark.Value, error) { return starlark.MakeInt64(x.ExpiryTimeInMs), nil }),
+		"getExpiryTimeInMs": noArgs("getExpiryTimeInMs", func() (starlark.Value, error) { return starlark.MakeInt64(*ms), nil }),
 	})
 }

@@ -40,7 +40,12 @@ func (v *variable) at() []byte {
 }
 
 // check refuses an operation outside a call.
-func (v *variable) check(operation string) error { return v.h.inCall(string(v.kind) + "." + operation) }
+func (v *variable) check(operation string) error {
+	if v.h.calling() {
+		return nil
+	}
+	return v.h.notNow(string(v.kind) + "." + operation)
+}
 
 // head skips what an entry carries of its keys.
 func (v *variable) head(val []byte) []byte {
@@ -77,7 +82,7 @@ func (v *variable) encode(user, vals []types.Datum, elem bool) []byte {
 	return v.buf
 }
 
-// decode gives the row of an entry's value behind its keys, copied, under the schema of now.
+// decode gives the row of an entry's value behind its keys, copied, under the schema of now. It is valid during the call.
 func (v *variable) decode(val []byte) Row {
 	if v.ttl > 0 {
 		_, val = rowenc.Varint(val)
@@ -86,7 +91,8 @@ func (v *variable) decode(val []byte) Row {
 	if n >= uint64(len(v.schemas)) {
 		corrupt()
 	}
-	vals := v.schemas[n].read(val)
+	c := v.schemas[n]
+	vals := c.read(v.h.datums(len(c.from.Fields)), val)
 	for i := range vals {
 		if vals[i].B != nil {
 			vals[i] = vals[i].Clone()
@@ -197,7 +203,7 @@ func (s *ValueState) UpdateDatums(vals []types.Datum) error {
 // Update sets the key's value from Go values, one for each field: nil, bool, int, int64, float64, string, []byte, time.Time,
 // time.Duration or types.Datum.
 func (s *ValueState) Update(vals ...any) error {
-	ds, err := fromGo(s.v.val, vals)
+	ds, err := fromGo(s.v.h.datums(len(vals)), s.v.val, vals)
 	if err != nil {
 		return err
 	}

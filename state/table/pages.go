@@ -69,21 +69,25 @@ func (p *pages) leaf(q pos) *leaf { return p.top[q.b].leaves[q.l] }
 
 // seek finds the first entry with key >= k, or the end of the leaf where k belongs.
 func (p *pages) seek(k []byte) (q pos, found bool) {
+	q = p.last
+	if q.b < len(p.top) && q.l < len(p.top[q.b].leaves) {
+		// A key that was read is often written next.
+		if l := p.top[q.b].leaves[q.l]; q.i < len(l.ents) && string(l.key(q.i)) == string(k) {
+			return q, true
+		}
+	}
 	q, near := p.near(k)
 	if !near {
 		q = p.descend(k)
 	}
 	l := p.leaf(q)
 	lo, hi := 0, len(l.ents)
-	// Keys often come again, or in ascending order: try where the last one was, then the end.
+	// Keys often come in ascending order: begin behind the last one, and try the end.
 	if near && q.i < hi {
-		switch c := bytes.Compare(l.key(q.i), k); {
-		case c == 0:
-			return q, true
-		case c < 0:
+		if bytes.Compare(l.key(q.i), k) < 0 {
 			lo = q.i + 1
-		default:
-			hi = q.i
+		} else {
+			hi = q.i + 1
 		}
 	}
 	if lo < hi && hi == len(l.ents) && bytes.Compare(l.key(hi-1), k) < 0 {
