@@ -101,7 +101,7 @@ func TestNestedRoundTrip(t *testing.T) {
 		if r.Intn(2) == 0 {
 			v = v.(*rowValue).vals
 		}
-		back, err := fieldsOf(nil, s, v, "the row")
+		back, err := fieldsOf(s, v, "the row")
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

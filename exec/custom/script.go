@@ -209,7 +209,7 @@ func (p *script) output(v starlark.Value, err error) (Output, error) {
 	out := Output{}
 	var x starlark.Value
 	for it.Next(&x) {
-		row, err := fieldsOf(p.h.datums(len(p.result.Fields)), p.result, x, "the result")
+		row, err := fieldsInto(p.h.datums(len(p.result.Fields)), p.result, x, "the result")
 		if err != nil {
 			return nil, err
 		}

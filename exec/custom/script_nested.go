@@ -44,7 +44,7 @@ func (f Field) fromScript(v starlark.Value) (types.Datum, error) {
 	n := f.Nest
 	switch n.Shape {
 	case StructShape:
-		vals, err := fieldsOf(nil, n.Fields, v, "the struct")
+		vals, err := fieldsOf(n.Fields, v, "the struct")
 		if err != nil {
 			return types.Datum{}, err
 		}
@@ -103,12 +103,14 @@ func inPlace(err error, what string) error {
 	return &e
 }
 
-// fieldsOf reads a tuple, a list, a Row or a dict as the fields of a schema, into out, which has room for them, or into new memory if it is
-// nil. A Row whose names are those of the schema, and a dict, are read by name; what a dict leaves out is NULL.
-func fieldsOf(out []types.Datum, s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
-	if out == nil {
-		out = make([]types.Datum, len(s.Fields))
-	}
+// fieldsOf reads a tuple, a list, a Row or a dict as the fields of a schema. A Row whose names are those of the schema, and a dict, are read by
+// name; what a dict leaves out is NULL.
+func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
+	return fieldsInto(make([]types.Datum, len(s.Fields)), s, v, what)
+}
+
+// fieldsInto is fieldsOf with memory for the fields.
+func fieldsInto(out []types.Datum, s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
 	if d, ok := v.(*starlark.Dict); ok {
 		return fieldsOfDict(out, s, d, what)
 	}
