@@ -81,7 +81,12 @@ func checkComplete(root plan.Node) {
 // checkWithin wants a watermark for WITHIN WATERMARK.
 func checkWithin(root plan.Node) {
 	eachNode(root, func(n plan.Node) {
-		if d, ok := n.(*plan.Dedup); ok && d.Within && d.TimeCol < 0 {
+		d, ok := n.(*plan.Dedup)
+		if ok && d.Within && !d.Input.Props().AppendOnly {
+			fail(sqlerr.Unsupported("DISTINCT ON ... WITHIN WATERMARK over rows that can change is not supported").
+				WithHint("Put it beneath what changes its rows, or use DISTINCT ON ... ORDER BY."))
+		}
+		if ok && d.Within && d.TimeCol < 0 {
 			fail(sqlerr.Unsupported("DISTINCT ON ... WITHIN WATERMARK is not supported without a watermark").
 				WithHint("Declare the stream with WATERMARK FOR column AS column - INTERVAL '...', and keep that column up to the DISTINCT ON."))
 		}

@@ -143,7 +143,9 @@ func newAggregate(in plan.Node, session *plan.Session, keys []plan.Expr, aggs []
 
 // newDistinct removes duplicates of whole rows.
 func newDistinct(in plan.Node) *plan.Aggregate {
-	return newAggregate(in, nil, firstCols(in, width(in)), nil)
+	a := newAggregate(in, nil, firstCols(in, width(in)), nil)
+	a.Distinct = true
+	return a
 }
 
 func sessionType(t types.Type) types.Type { return types.WindowOf(t.Kind) }

@@ -13,6 +13,7 @@ func (b *binder) optimise(root plan.Node) plan.Node {
 	root = b.orderJoins(root)
 	root = topN(root)
 	b.extractKeys(root)
+	root = b.firstOfChanging(root)
 	if b.view() {
 		root = b.holdBack(root)
 		// Before columns are pruned: operators go by columns that carry a watermark, whether or not anything else reads

@@ -415,6 +415,7 @@ func (d *deriver) dedup(x *plan.Dedup) {
 	if d.mode == catalog.Complete {
 		x.Mode = catalog.Update
 	}
+	needOrder(x.Input)
 	x.TimeKey, x.TimeCol, x.DelayMicros = eventKey(x.Keys, x.Input), -1, 0
 	if len(in.WatermarkCols) > 0 {
 		x.TimeCol = in.WatermarkCols[0]
@@ -444,6 +445,23 @@ func (d *deriver) dedup(x *plan.Dedup) {
 		x.P.State = d.allRows(x, "none of its keys carries the watermark")
 	default:
 		x.P.State = d.allRows(x, "there is no watermark")
+	}
+}
+
+// needOrder says to the windows beneath an operator that goes by the order of arrival that they must keep it.
+func needOrder(n plan.Node) {
+	switch x := n.(type) {
+	case *plan.Filter:
+		needOrder(x.Input)
+	case *plan.Project:
+		needOrder(x.Input)
+	case *plan.TableFunc:
+		if x.Input != nil {
+			needOrder(x.Input)
+		}
+	case *plan.Window:
+		x.P.NeedsOrder = true
+		needOrder(x.Input)
 	}
 }
 

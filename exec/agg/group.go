@@ -30,6 +30,9 @@ func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int,
 		return newSession(n, in, prog, sp, opID, env)
 	}
 	g := &group{prog: prog, env: env, mode: n.Mode, event: n.EventKey, global: len(n.Keys) == 0 && len(n.Aggs) > 0, outTypes: outputTypes(n)}
+	if n.Distinct && g.mode == catalog.Append {
+		g.mode = catalog.Update // its input is append-only then, so that a row which was shown never goes
+	}
 	var rest []*keyCol
 	for i, x := range n.Keys {
 		c, err := newKeyCol(x, in)

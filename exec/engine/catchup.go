@@ -343,6 +343,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 			if err := e.replayHistory(v, h, func(uint64, int64) error { return nil }); err != nil {
 				return err
 			}
+			v.progress.restated()
 			return e.allNews(v, n-1)
 		}()
 		if err != nil {
@@ -376,6 +377,7 @@ func (e *Engine) fillView(v *view, f *backfill, h *history, waits bool) {
 		}); err != nil {
 			return err
 		}
+		v.progress.restated()
 		return e.drainHeld(v, f)
 	}()
 	if err == nil || errors.Is(err, errStopped) {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha1"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,6 +149,19 @@ func (p *progressRing) operators() []opProgress {
 		p.last[i] = s
 	}
 	return out
+}
+
+// restated takes the operators' totals anew, after state came in without an epoch: from a checkpoint, or from history.
+func (p *progressRing) restated() {
+	ops := p.operators()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := &p.ring[p.lastIndex()]
+	kept := slices.Clone(last.ops)
+	for i := range kept {
+		kept[i].total, kept[i].memory, kept[i].metrics = ops[i].total, ops[i].memory, ops[i].metrics
+	}
+	last.ops = kept
 }
 
 // note records an epoch.

@@ -21,7 +21,8 @@ func New(n *plan.Window, in []types.Type, env *kernel.Env) (dataflow.Operator, e
 	if err != nil {
 		return nil, err
 	}
-	w := &operator{env: env, time: k, size: n.Size, slide: n.Slide, start: n.Start, typ: n.P.Columns[len(n.P.Columns)-1].Type, scale: 1}
+	w := &operator{env: env, time: k, size: n.Size, slide: n.Slide, start: n.Start, typ: n.P.Columns[len(n.P.Columns)-1].Type, scale: 1,
+		ordered: n.P.NeedsOrder}
 	if n.Size <= 0 || n.Slide <= 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "window size and slide must be greater than zero")
 	}
@@ -52,6 +53,7 @@ type operator struct {
 	scale              int64 // units of the fields in one unit of the time
 	count              int   // windows that a row lies in, at most
 	ragged             bool  // in the earliest of them not every row does
+	ordered            bool  // a parent goes by the order of arrival
 	stats              dataflow.Stats
 
 	rows []int32
@@ -80,6 +82,9 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 		times = t
 	}
 	w.align(times.I64[:b.N])
+	if w.ordered && w.count > 1 {
+		return w.emitByRow(b, times.I64[:b.N], out)
+	}
 	for i := w.count - 1; i >= 0; i-- {
 		if err := w.emit(b, times.I64[:b.N], i, out); err != nil {
 			return err
@@ -170,6 +175,26 @@ func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit)
 		return out(&all)
 	}
 	return out(all.Select(rows))
+}
+
+// emitByRow gives all windows of the first row, the earliest first, then those of the next.
+func (w *operator) emitByRow(b *batch.Batch, times []int64, out dataflow.Emit) error {
+	win := batch.NewVector(w.typ, b.N*w.count)
+	w.rows = w.rows[:0]
+	for k, t := range times {
+		for i := w.count - 1; i >= 0; i-- {
+			start := w.last[k] - int64(i)*w.slide
+			if t*w.scale < start+w.size {
+				w.rows = append(w.rows, int32(k))
+				win.AppendPair(start, start+w.size)
+			}
+		}
+	}
+	if len(w.rows) == 0 {
+		return nil
+	}
+	o := b.Select(w.rows)
+	return out(&batch.Batch{N: o.N, Weights: o.Weights, Cols: append(o.Cols[:len(o.Cols):len(o.Cols)], win)})
 }
 
 // EndEpoch implements dataflow.Operator.

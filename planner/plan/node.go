@@ -121,6 +121,8 @@ type (
 		// session itself is the event key, if TimeWatermarked.
 		EventKey int
 		Mode     catalog.OutputMode
+		// Distinct says that it is a DISTINCT, which has no Aggs: in append mode a row appears at first sight, as it can't change.
+		Distinct bool
 		// Emit decides when groups appear: in append mode only once final.
 		Having Expr // unused by exec: planned as a Filter; kept nil
 	}

@@ -20,7 +20,8 @@ type view struct {
 	name, query string // query may be dual
 	options     string // WITH (...) of CREATE MATERIALIZED VIEW, with a blank after it
 	at          int
-	model       *model // how a slow model computes it, if one does
+	model       *model    // how a slow model computes it, if one does
+	slow        *slowView // how the model of chained operators computes it, if it does
 	// fresh is the query to compare with where it is not query itself: of a view with dead letters, the query without the rows that
 	// fail, of which letters gives the number.
 	fresh, letters string

@@ -9,6 +9,10 @@
 // watermarks and late rows: a view must hold the same, and have recorded the same late rows,
 // whether it was created before, amid or after the data and through any restarts, and single aggregates
 // must match a slow model of the rules (model_test.go).
+// A third kind (slow_test.go) has chains of operators, up to three deep, over streams with much disorder. A slow model
+// that shares nothing with the engine computes each operator's answer anew from all rows that it ever took in
+// (slow_*_test.go), and must agree after every epoch on what a view holds, on the number of rows late for each operator, and on
+// the number that each has in state.
 //
 // A failing case is shrunk by making its choices fewer and smaller, and
 // printed as a script. TIDEMARK_EQUIV_SECONDS makes each test run longer,

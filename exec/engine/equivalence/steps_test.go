@@ -10,6 +10,8 @@ type step struct {
 	sql     []string // one statement, or a transaction
 	restart bool
 	crash   bool
+	// partitions, if not 0, is the number of state partitions that all views get.
+	partitions int
 	// What the model needs to know: the rows of streams, in order, and watermarks advanced.
 	events  []event
 	advance map[string]int64
@@ -21,6 +23,8 @@ func (s *step) text() string {
 		return "-- restart"
 	case s.crash:
 		return "-- kill, and open again"
+	case s.partitions > 0:
+		return fmt.Sprintf("-- ALTER MATERIALIZED VIEW ... SET (state_partitions = %d), of each view", s.partitions)
 	case len(s.sql) == 1:
 		return s.sql[0] + ";"
 	}
