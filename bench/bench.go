@@ -2,7 +2,8 @@
 // into a maintained view. Workloads are deterministic by seed and their results are checked against a direct
 // computation. Some of them run a processor (transform_with_state), in Starlark and in Go. It also measures what one changed row
 // costs views over many rows (incremental), whether state levels off while keys come and go (soak), the queries of Nexmark (nexmark),
-// and the time from INSERT to visible over the wire (latency).
+// and, with clients over the wire of a server in a process of its own, ingest (wire), the time from INSERT to visible (latency) and
+// reads (read).
 package bench
 
 import (
@@ -32,9 +33,11 @@ type Options struct {
 	Smoke bool
 	// Names are the workloads to run; none means all.
 	Names []string
-	// StartServer starts a server over an empty directory for the latency workload and gives its URL.
-	StartServer func() (url string, stop func(), err error)
-	Out         io.Writer
+	// Binary is the tidemark program, which the workloads over the wire run as a server; without one they are left out.
+	Binary string
+	Out    io.Writer
+	// JSON writes all figures to Out as one JSON array instead of tables.
+	JSON bool
 }
 
 // result is what one workload measured.
@@ -52,6 +55,17 @@ type result struct {
 
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.
 func Run(ctx context.Context, o Options) error {
+	fs, out := &figures{}, o.Out
+	if o.JSON {
+		o.Out = io.Discard
+	}
+	if err := run(ctx, o, fs); err != nil || !o.JSON {
+		return err
+	}
+	return fs.writeJSON(out)
+}
+
+func run(ctx context.Context, o Options, fs *figures) error {
 	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
 	all := slices.Concat(workloads, processorWorkloads)
 	if slices.ContainsFunc(all, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
@@ -66,6 +80,7 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
+		fs.add(r.figures()...)
 	}
 	for i := range fileWorkloads {
 		w := &fileWorkloads[i]
@@ -77,6 +92,7 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
+		fs.add(r.figures()...)
 	}
 	if err := nexmarkRun(ctx, o); err != nil {
 		return err
@@ -91,8 +107,42 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if o.wants("latency") && o.StartServer != nil {
-		return latency(ctx, o)
+	return served(ctx, &o, fs)
+}
+
+// served runs the workloads over the wire: real clients, and a server in a process of its own.
+func served(ctx context.Context, o *Options, fs *figures) error {
+	if o.Binary == "" {
+		return nil
+	}
+	var all []Figure
+	measure := func(name string, f func(context.Context, *Options) ([]Figure, error)) error {
+		if !o.wants(name) {
+			return nil
+		}
+		got, err := f(ctx, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, got...)
+		return nil
+	}
+	for i := range ingestWorkloads {
+		if err := measure(ingestWorkloads[i].name, ingestWorkloads[i].measure); err != nil {
+			return err
+		}
+	}
+	for _, w := range []struct {
+		name string
+		run  func(context.Context, *Options) ([]Figure, error)
+	}{{"wire-group-commit", groupCommit}, {"latency", latency}, {"read-points", pointReads}, {"read-scan", scans}, {"read-beside-writes", interference}} {
+		if err := measure(w.name, w.run); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 {
+		table(o.Out, "Over the wire, the server in a process of its own, its CPU time counted apart", all)
+		fs.add(all...)
 	}
 	return nil
 }

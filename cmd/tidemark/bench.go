@@ -13,16 +13,18 @@ import (
 func benchMain(args []string) int {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	smoke := fs.Bool("smoke", false, "tiny sizes, for correctness only")
+	asJSON := fs.Bool("json", false, "write all figures as one JSON array")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
 	}
-	o := bench.Options{Smoke: *smoke, Names: fs.Args(), Out: os.Stdout, StartServer: func() (string, func(), error) {
-		url, _, stop, err := startTestServer()
-		return url, stop, err
-	}}
+	binary, err := os.Executable()
+	if err != nil {
+		return fatal(err)
+	}
+	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}
