@@ -35,7 +35,9 @@ type Options struct {
 	Names []string
 	// Binary is the tidemark program, which the workloads over the wire run as a server; without one they are left out.
 	Binary string
-	Out    io.Writer
+	// Profiles is a directory for CPU profiles of the servers, "" for none.
+	Profiles string
+	Out      io.Writer
 	// JSON writes all figures to Out as one JSON array instead of tables.
 	JSON bool
 }

@@ -39,7 +39,7 @@ const ingestTable = "CREATE STREAM events (k bigint, v bigint, x bigint, ts time
 
 // measure runs the workload against a server of its own.
 func (w *ingestWorkload) measure(ctx context.Context, o *Options) ([]Figure, error) {
-	s, err := o.startServer(ctx)
+	s, err := o.startServer(ctx, w.name)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ const groupClients = 64
 // the disk takes to sync.
 func groupCommit(ctx context.Context, o *Options) ([]Figure, error) {
 	const name = "wire-group-commit"
-	s, err := o.startServer(ctx)
+	s, err := o.startServer(ctx, name)
 	if err != nil {
 		return nil, err
 	}

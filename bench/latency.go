@@ -70,7 +70,8 @@ const latencyClients = 32
 
 // latencyWith measures with a number of views.
 func latencyWith(ctx context.Context, o *Options, views int, sync time.Duration) ([]Figure, error) {
-	s, err := o.startServer(ctx)
+	name := fmt.Sprintf("latency-%d-views", views)
+	s, err := o.startServer(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,6 @@ func latencyWith(ctx context.Context, o *Options, views int, sync time.Duration)
 	if o.Smoke {
 		idle, peakFor, atRate = 40, 50*time.Millisecond, 100*time.Millisecond
 	}
-	name := fmt.Sprintf("latency-%d-views", views)
 	alone, err := l.alone(c, idle)
 	if err != nil {
 		return nil, err

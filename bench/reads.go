@@ -21,7 +21,7 @@ func pointReads(ctx context.Context, o *Options) ([]Figure, error) {
 	if o.Smoke {
 		keys, each = 2000, 100*time.Millisecond
 	}
-	s, err := o.startServer(ctx)
+	s, err := o.startServer(ctx, "read-points")
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func scans(ctx context.Context, o *Options) ([]Figure, error) {
 	if o.Smoke {
 		epochs, repeat = 2, 1
 	}
-	s, err := o.startServer(ctx)
+	s, err := o.startServer(ctx, "read-scan")
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func interference(ctx context.Context, o *Options) ([]Figure, error) {
 	if o.Smoke {
 		rounds, each = 1, 100*time.Millisecond
 	}
-	s, err := o.startServer(ctx)
+	s, err := o.startServer(ctx, "read-beside-writes")
 	if err != nil {
 		return nil, err
 	}

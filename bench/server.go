@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,8 +23,12 @@ type server struct {
 	url string
 }
 
-// startServer starts a server and waits until it answers.
-func (o *Options) startServer(ctx context.Context, flags ...string) (*server, error) {
+// startServer starts the server of a workload and waits until it answers.
+func (o *Options) startServer(ctx context.Context, workload string) (*server, error) {
+	var flags []string
+	if o.Profiles != "" {
+		flags = []string{"--cpu-profile", filepath.Join(o.Profiles, workload+".pprof")}
+	}
 	dir, err := os.MkdirTemp("", "tidemark-bench-")
 	if err != nil {
 		return nil, err

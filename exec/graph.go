@@ -48,6 +48,21 @@ func Stateful(n plan.Node) bool {
 	return false
 }
 
+// Reusable says whether the graph of a SELECT can be run again and again: nothing in it keeps anything from one run to the next.
+func Reusable(root plan.Node) bool {
+	switch root.(type) {
+	case *plan.Scan, *plan.Filter, *plan.Project, *plan.Union:
+	default:
+		return false
+	}
+	for _, in := range root.Inputs() {
+		if !Reusable(in) {
+			return false
+		}
+	}
+	return true
+}
+
 // number gives stateful nodes their ids, parents first.
 func (b *graphBuilder) number(n plan.Node) {
 	if _, seen := b.ids[n]; seen {

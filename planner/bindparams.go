@@ -31,6 +31,25 @@ func Bind(q *plan.Query, params []types.Datum) *plan.Query {
 	return &out
 }
 
+// Late gives a copy of a plan whose expressions are what f makes of them, for one that is run with one set of values of its parameters after
+// another. The values in Scan.Eq stay as they are. It must not have limits that are parameters.
+func Late(root plan.Node, f func(plan.Expr) plan.Expr) plan.Node {
+	root = clone(root)
+	eachNode(root, func(n plan.Node) { mapExprs(n, f) })
+	return root
+}
+
+// CloneScans gives a copy of a plan whose scans have equalities (Scan.Eq) of their own, which may be changed.
+func CloneScans(root plan.Node) plan.Node {
+	root = clone(root)
+	eachNode(root, func(n plan.Node) {
+		if s, ok := n.(*plan.Scan); ok {
+			s.Eq = append([]plan.KeyEq{}, s.Eq...)
+		}
+	})
+	return root
+}
+
 // BindExpr gives e with its parameters replaced by values, constants folded.
 func BindExpr(e plan.Expr, params []types.Datum) plan.Expr {
 	if e == nil {

@@ -14,6 +14,7 @@ func benchMain(args []string) int {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	smoke := fs.Bool("smoke", false, "tiny sizes, for correctness only")
 	asJSON := fs.Bool("json", false, "write all figures as one JSON array")
+	profiles := fs.String("cpu-profiles", "", "directory for CPU profiles (pprof) of the servers that workloads over the wire start")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -24,7 +25,7 @@ func benchMain(args []string) int {
 	if err != nil {
 		return fatal(err)
 	}
-	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary}
+	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}

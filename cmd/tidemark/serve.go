@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,12 +50,20 @@ func serveMain(args []string) int {
 	fs.DurationVar(&o.checkpoint, "checkpoint-interval", 10*time.Second, "time between checkpoints")
 	fs.StringVar(&o.initFile, "init", "", "SQL script that is run once, when the database is empty")
 	virtual := fs.Bool("virtual-clock", false, "for tests: processing time stands still until SET CLOCK moves it")
+	profile := fs.String("cpu-profile", "", "write a CPU profile (pprof) of the whole run to this file")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
+	}
+	if *profile != "" {
+		end, err := startProfile(*profile)
+		if err != nil {
+			return fatal(err)
+		}
+		defer end()
 	}
 	if *virtual {
 		o.clock = engine.NewVirtualClock()
@@ -74,6 +83,23 @@ func serveMain(args []string) int {
 		return fatal(err)
 	}
 	return 0
+}
+
+// startProfile starts a CPU profile and gives what ends it.
+func startProfile(path string) (end func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			fmt.Fprintf(os.Stderr, "tidemark: %v\n", err)
+		}
+	}, nil
 }
 
 // connectors are the kinds of source that CREATE STREAM can name; posix_fs is RisingWave's name of file.

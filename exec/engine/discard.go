@@ -17,7 +17,7 @@ func (s *sess) Fail() {
 
 // forgetStatements forgets all prepared statements: those of PREPARE, and those of the protocol, which share their names.
 func (s *sess) forgetStatements() {
-	s.prepared = map[string]*ast.Prepare{}
+	s.prepared = map[string]*prepared{}
 	if s.p.Deallocate != nil {
 		s.p.Deallocate("")
 	}

@@ -83,7 +83,11 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 		index += b.N
 		return err
 	}
-	if key := lookupKey(src); key != nil {
+	key, none := lookupKey(src)
+	if none {
+		return nil
+	}
+	if key != nil {
 		if ok, err := snap.lookup(key, give); ok || err != nil {
 			return err
 		}
@@ -91,20 +95,23 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 	return snap.scan(ctx, give)
 }
 
-// lookupKey gives the values of the leading key columns that the plan pins to constants, nil if there are none.
-func lookupKey(src *dataflow.Source) []types.Datum {
+// lookupKey gives the values of the leading key columns that the plan pins to constants, nil if there are none. none says that no row
+// has such values.
+func lookupKey(src *dataflow.Source) (key []types.Datum, none bool) {
 	s, ok := src.Tag.(*plan.Scan)
 	if !ok || len(s.Eq) == 0 {
-		return nil
+		return nil, false
 	}
-	var key []types.Datum
 	for _, col := range src.Rel.PrimaryKey {
 		found := false
 		for _, eq := range s.Eq {
 			if eq.Col != col {
 				continue
 			}
-			if val, ok := eq.Key(src.Rel.Columns[col].Type); ok {
+			if val, none, ok := eq.Key(src.Rel.Columns[col].Type); ok {
+				if none {
+					return nil, true
+				}
 				key, found = append(key, val), true
 				break
 			}
@@ -113,7 +120,7 @@ func lookupKey(src *dataflow.Source) []types.Datum {
 			break
 		}
 	}
-	return key
+	return key, false
 }
 
 // eventMicros gives an event time in microseconds; infinite times do not count.

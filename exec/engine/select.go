@@ -177,7 +177,9 @@ func unitWeights(b *batch.Batch) (*batch.Batch, error) {
 // rowStream pulls the rows of a running query: the producer runs as a coroutine, a batch at a time, so nothing is
 // buffered whole and a slow client holds up only itself.
 type rowStream struct {
-	ctx  context.Context // of the current pull
+	ctx context.Context // of the current pull
+	// few gives all rows at once, where there are few: then there is no producer.
+	few  func(context.Context) (*batch.Batch, error)
 	next func() (*batch.Batch, error, bool)
 	stop func()
 	cur  *batch.Batch
@@ -224,7 +226,15 @@ func (s *rowStream) pull(ctx context.Context, limit int) (*batch.Batch, error) {
 			return nil, nil
 		}
 		s.ctx = ctx
-		b, err, ok := s.next()
+		var b *batch.Batch
+		var err error
+		ok := true
+		if s.few != nil {
+			b, err = s.few(ctx)
+			s.done, ok = true, b != nil
+		} else {
+			b, err, ok = s.next()
+		}
 		if err != nil {
 			s.done = true
 			return nil, err
@@ -250,5 +260,7 @@ func (s *rowStream) pull(ctx context.Context, limit int) (*batch.Batch, error) {
 
 func (s *rowStream) close() {
 	s.done = true
-	s.stop()
+	if s.stop != nil {
+		s.stop()
+	}
 }

@@ -30,13 +30,13 @@ type sess struct {
 	started  time.Time
 	tx       *txn // open transaction block, explicit or implicit; nil outside
 	implicit bool // BeginImplicit was called and not yet ended
-	prepared map[string]*ast.Prepare
+	prepared map[string]*prepared
 	cursors  map[string]*cursor
 }
 
 // NewSession implements session.Engine.
 func (e *Engine) NewSession(p session.Params) (session.Session, error) {
-	s := &sess{e: e, p: p, set: newSettings(), started: time.Now(), prepared: map[string]*ast.Prepare{}, cursors: map[string]*cursor{}}
+	s := &sess{e: e, p: p, set: newSettings(), started: time.Now(), prepared: map[string]*prepared{}, cursors: map[string]*cursor{}}
 	s.set.values["session_authorization"] = p.User
 	s.set.values["application_name"] = p.Application
 	for k, v := range p.Settings {
@@ -104,7 +104,9 @@ type prepared struct {
 	given  []types.Type // parameter types as the client gave them
 	cols   []session.Column
 	cat    *catalog.Catalog // the plan is good for this catalog
+	path   string           // and this search_path
 	plan   any              // *plan.Query, *planner.InsertPlan, ...; nil for statements without a plan
+	reuse  *reuse           // of a *plan.Query, nil where its graph is built for each execution
 }
 
 // Statement implements session.Prepared.
@@ -130,7 +132,7 @@ func (s *sess) Prepare(_ context.Context, st session.Statement, paramTypes []typ
 
 // plan binds and plans the statement against the catalog that the session sees now.
 func (s *sess) plan(p *prepared) error {
-	p.cat = s.catalog()
+	p.cat, p.path, p.reuse = s.catalog(), s.set.values["search_path"], nil
 	o := s.plannerOptions(p.cat)
 	o.ParamTypes = p.given
 	switch x := p.st.Stmt.(type) {
@@ -139,7 +141,7 @@ func (s *sess) plan(p *prepared) error {
 		if err != nil {
 			return err
 		}
-		p.plan, p.params, p.cols = q, q.Params, sessionColumns(q.Root.Props().Columns)
+		p.plan, p.params, p.cols, p.reuse = q, q.Params, sessionColumns(q.Root.Props().Columns), newReuse(q)
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		return s.planDML(p, o)
 	default:
@@ -248,7 +250,11 @@ func (s *sess) Execute(ctx context.Context, sp session.Prepared, params []types.
 		if stillThere(s.catalog(), x) != nil {
 			return s.Execute(ctx, sp, params) // dropped since it was planned: plan again
 		}
-		env, root := s.kernelEnv(), planner.Bind(x, params).Root
+		env := s.kernelEnv()
+		if u := p.reuse; u != nil {
+			return s.again(p.cols, u, r, env, params), nil
+		}
+		root := planner.Bind(x, params).Root
 		return newRows(p.cols, "SELECT", func(ctx context.Context, out func(*batch.Batch) error) error {
 			return runQuery(ctx, root, r, env, out)
 		}, s), nil
@@ -258,18 +264,21 @@ func (s *sess) Execute(ctx context.Context, sp session.Prepared, params []types.
 	return s.executeDML(ctx, p, params)
 }
 
-// replan plans a statement again if the catalog is no longer the one that it was planned for.
+// replan plans a statement again if the catalog or the search path is no longer the one that it was planned for. Its parameters keep their types
+// and its result must keep its columns; where it can't be planned so, it stays as it was and fails at the next execution too.
 func (s *sess) replan(p *prepared) error {
-	if p.plan == nil || p.cat == s.catalog() {
+	if p.plan == nil || p.cat == s.catalog() && p.path == s.set.values["search_path"] {
 		return nil
 	}
-	cols := p.cols
-	if err := s.plan(p); err != nil {
+	fresh := *p
+	fresh.given = p.params
+	if err := s.plan(&fresh); err != nil {
 		return err
 	}
-	if !sameColumns(cols, p.cols) {
+	if !sameColumns(fresh.cols, p.cols) {
 		return sqlerr.Unsupported("cached plan must not change result type")
 	}
+	*p = fresh
 	return nil
 }
 
@@ -320,6 +329,18 @@ type rows struct {
 
 func newRows(cols []session.Column, verb string, run func(context.Context, func(*batch.Batch) error) error, s *sess) *rows {
 	return &rows{cols: cols, st: newRowStream(run), verb: verb, s: s}
+}
+
+// again is the result of a query whose graph is kept.
+func (s *sess) again(cols []session.Column, u *reuse, r reader, env *kernel.Env, params []types.Datum) *rows {
+	if !u.few {
+		return newRows(cols, "SELECT", func(ctx context.Context, out func(*batch.Batch) error) error {
+			return u.run(ctx, r, env, params, out)
+		}, s)
+	}
+	return &rows{cols: cols, verb: "SELECT", s: s, st: &rowStream{ctx: context.Background(), few: func(ctx context.Context) (*batch.Batch, error) {
+		return u.runFew(ctx, r, env, params)
+	}}}
 }
 
 // oneBatch makes a result of rows that are there already.

@@ -420,10 +420,11 @@ func (s *sess) prepareStmt(x *ast.Prepare) (session.Result, error) {
 	if s.prepared[x.Name] != nil {
 		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", x.Name)
 	}
-	if _, err := s.plannedAs(x); err != nil {
+	p, err := s.plannedAs(x)
+	if err != nil {
 		return nil, err
 	}
-	s.prepared[x.Name] = x
+	s.prepared[x.Name] = p
 	return done("PREPARE"), nil
 }
 
@@ -439,14 +440,13 @@ func (s *sess) plannedAs(x *ast.Prepare) (*prepared, error) {
 	return p, s.plan(p)
 }
 
-// executed plans the statement that EXECUTE names.
+// executed gives the statement that EXECUTE names, planned for what the session sees now.
 func (s *sess) executed(x *ast.ExecuteStmt) (*prepared, error) {
-	ps := s.prepared[x.Name]
-	if ps == nil {
+	p := s.prepared[x.Name]
+	if p == nil {
 		return nil, sqlerr.New(sqlerr.InvalidStatementName, "prepared statement \"%s\" does not exist", x.Name).At(int(x.At))
 	}
-	p, err := s.plannedAs(ps)
-	if err != nil {
+	if err := s.replan(p); err != nil {
 		return nil, err
 	}
 	if len(x.Args) != len(p.params) {

@@ -48,7 +48,11 @@ func (w *loopWriter) scan(ctx context.Context, src *dataflow.Source, f func(*bat
 	oid := src.Rel.OID
 	if t := w.b.e.tables[oid]; t != nil {
 		give := func(b *batch.Batch) error { return f(sourceBatch(src, b, 0, 0)) }
-		if key := lookupKey(src); key != nil {
+		key, none := lookupKey(src)
+		if none {
+			return nil
+		}
+		if key != nil {
 			return t.rows.lookup(key, give)
 		}
 		return t.scan(ctx, give)

@@ -19,6 +19,8 @@ func compile(e plan.Expr, in []types.Type) (node, error) {
 		return newConst(x.Typ, x.Val), nil
 	case *plan.Param:
 		return nil, sqlerr.New(sqlerr.InternalError, "parameter $%d was not bound", x.N)
+	case *lateParam:
+		return &lateNode{n: x.n, typ: x.typ, out: batch.NewVector(x.typ, 1)}, nil
 	case *plan.Now:
 		return &nowNode{typ: x.Typ, out: batch.NewVector(x.Typ, 1)}, nil
 	}

@@ -45,7 +45,7 @@ func isFalse(e plan.Expr) bool {
 
 func foldNode(e plan.Expr) plan.Expr {
 	switch x := e.(type) {
-	case *plan.Col, *plan.Const, *plan.Param, *plan.Now:
+	case *plan.Col, *plan.Const, *plan.Param, *plan.Now, *lateParam:
 		return e
 	case *plan.And:
 		return foldLogic(e, x.Args, isTrue, isFalse, func(a []plan.Expr) plan.Expr { return &plan.And{Args: a} })

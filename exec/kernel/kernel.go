@@ -16,11 +16,13 @@ type SessionFuncs interface {
 	Call(name string, args []types.Datum) (types.Datum, error)
 }
 
-// Env is what an evaluation depends on besides its input. It is not changed.
+// Env is what an evaluation depends on besides its input. It is not changed during an evaluation.
 type Env struct {
 	Session *types.Env   // how values are read and shown; nil means types.DefaultEnv
 	Now     int64        // the epoch's or statement's timestamp, microseconds since 1970 UTC
 	Funcs   SessionFuncs // nil: functions of the session answer 0A000
+	// Params are the values of parameters that were made late ones (Late); one that is missing is NULL.
+	Params []types.Datum
 }
 
 // RowError is the error of one row of a batch.

@@ -12,18 +12,21 @@ func SameKeys(t, u types.Type) bool {
 	return t.Same(u) || t.Kind.IsInt() && u.Kind.IsInt() || unbounded(t) && unbounded(u)
 }
 
-// Key gives the value for a key column of type t; false if it is not a constant, is NULL, or t does not have it, so that no
-// lookup is possible.
-func (k KeyEq) Key(t types.Type) (types.Datum, bool) {
-	c, ok := k.Val.(*Const)
-	if !ok || c.Val.Null || !SameKeys(c.Typ, t) {
-		return types.Datum{}, false
+// Key gives the value for a key column of type t; ok is false if it is not a constant of a type whose keys t shares, so that no
+// lookup is possible. none says that no row can be equal to it: it is NULL, or t does not have it.
+func (k KeyEq) Key(t types.Type) (val types.Datum, none, ok bool) {
+	c, isConst := k.Val.(*Const)
+	if !isConst || !SameKeys(c.Typ, t) {
+		return types.Datum{}, false, false
+	}
+	if c.Val.Null {
+		return types.Datum{}, true, true
 	}
 	switch t.Kind {
 	case types.Int2:
-		ok = c.Val.I == int64(int16(c.Val.I))
+		none = c.Val.I != int64(int16(c.Val.I))
 	case types.Int4:
-		ok = c.Val.I >= math.MinInt32 && c.Val.I <= math.MaxInt32
+		none = c.Val.I < math.MinInt32 || c.Val.I > math.MaxInt32
 	}
-	return c.Val, ok
+	return c.Val, none, true
 }
