@@ -398,6 +398,7 @@ func crashOnce(t *testing.T, r *rand.Rand, fs *vfs.MemFS, m *mini, now *facts, h
 	m.sp.SetBudget(budget)
 	for range 5 + r.IntN(40) {
 		rec := randomRecord(r, m.st, now, t)
+		rec.Lazy = r.IntN(3) == 0
 		wait, err := m.st.AppendEpoch(rec)
 		if err != nil {
 			t.Fatal(err)
@@ -409,7 +410,15 @@ func crashOnce(t *testing.T, r *rand.Rand, fs *vfs.MemFS, m *mini, now *facts, h
 		if err := wait(); err != nil {
 			t.Fatal(err)
 		}
-		acked = rec.Epoch
+		if rec.Lazy && r.IntN(3) == 0 {
+			if err := m.st.SyncLog(); err != nil {
+				t.Fatal(err)
+			}
+			rec.Lazy = false
+		}
+		if !rec.Lazy {
+			acked = rec.Epoch
+		}
 		switch r.IntN(6) {
 		case 0:
 			join()

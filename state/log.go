@@ -25,6 +25,8 @@ type EpochRecord struct {
 	Meta       []byte       // source offsets and whatever else replay needs, opaque here
 	// UseReserve lets the record be written where space is short: it leads to space being freed. It is not stored.
 	UseReserve bool
+	// Lazy says that the record need not be durable when AppendEpoch's wait returns; SyncLog makes it so. It is not stored.
+	Lazy bool
 }
 
 // RelChange is a change of one base relation: a batch, or a spooled statement.
@@ -78,6 +80,14 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 		_ = b.Close() // it was never applied
 		return nil, err
 	}
+	if rec.Lazy {
+		if err := s.guard(func() error { return s.db.Apply(b, pebble.NoSync) }); err != nil {
+			return nil, err
+		}
+		s.lastEpoch.Store(rec.Epoch)
+		s.unsynced.Store(true)
+		return b.Close, nil
+	}
 	if err := s.guard(func() error { return s.db.ApplyNoSyncWait(b, pebble.Sync) }); err != nil {
 		return nil, err
 	}
@@ -91,6 +101,21 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 		s.fail(fmt.Errorf("sync of epoch %d: %w", rec.Epoch, err))
 		return s.failure
 	}, nil
+}
+
+// SyncLog returns when the records that were appended lazily before it was called are durable. Errors as those of AppendEpoch: after
+// one the store is read-only.
+func (s *Store) SyncLog() error {
+	s.syncMu.Lock() // who comes second must not return before the first
+	defer s.syncMu.Unlock()
+	if !s.unsynced.Swap(false) {
+		return nil
+	}
+	if err := s.guard(func() error { return s.db.LogData(nil, pebble.Sync) }); err != nil {
+		s.fail(fmt.Errorf("sync of the log: %w", err))
+		return s.failure
+	}
+	return nil
 }
 
 // Chunks of the log start with a byte that says what they are.

@@ -48,6 +48,8 @@ type Store struct {
 
 	lastEpoch atomic.Uint64
 	nextSpool atomic.Uint64
+	syncMu    sync.Mutex    // held by SyncLog
+	unsynced  atomic.Bool   // the log has records that were appended lazily since the last SyncLog
 	nextFile  atomic.Uint64 // names of tables to ingest
 
 	smallWrite int64 // tests change these

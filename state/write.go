@@ -45,6 +45,10 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 	if err := s.checkSpace(int(size), s.opts.ReserveBytes/2); err != nil {
 		return err
 	}
+	// What the log may lose must not be in a checkpoint.
+	if err := s.SyncLog(); err != nil {
+		return err
+	}
 	all := append(slices.Clone(sections), recordSections(sections, named)...)
 	write := s.ingest
 	if size <= s.smallWrite {

@@ -348,7 +348,7 @@ func (c *copyIn) flush(ctx context.Context) error {
 // flushSpool makes the rows of a large COPY part of an epoch: they are in the log already, invisible until its record names them.
 func (c *copyIn) flushSpool(ctx context.Context, spool *state.Spool, n int) error {
 	p := part{sp: spool.Finish(), spRows: int64(n)}
-	err := c.s.e.submit(ctx, n, func(b *epochBuild) error {
+	err := c.s.submit(ctx, n, c.s.lazy(), func(b *epochBuild) error {
 		if err := sameRelation(&loopWriter{b, c.s}, c.rel); err != nil {
 			return err
 		}
@@ -394,7 +394,7 @@ func (s *sess) write(ctx context.Context, rows int, f func(writer) error) error 
 	if s.tx != nil {
 		return f(s.blockWriter())
 	}
-	return s.e.submit(ctx, rows, func(b *epochBuild) error { return f(&loopWriter{b, s}) })
+	return s.submit(ctx, rows, s.lazy(), func(b *epochBuild) error { return f(&loopWriter{b, s}) })
 }
 
 // inserter brings rows into the shape of a table: defaults for missing columns, row ids, constraints.

@@ -96,6 +96,7 @@ type Engine struct {
 	viewMu   sync.Mutex // guards viewStat
 	viewStat map[catalog.OID]*view
 	fills    sync.WaitGroup
+	syncing  atomic.Bool // a goroutine is about to sync the log (syncSoon)
 
 	sources sources
 	again   *rereads // of a recovery

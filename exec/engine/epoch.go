@@ -13,6 +13,7 @@ import (
 func (e *Engine) runUnits(units []*unit) {
 	b := e.newBuild()
 	var ok []*unit
+	b.lazy = len(units) > 0
 	for _, u := range units {
 		err := e.readOnly()
 		if err == nil {
@@ -23,6 +24,7 @@ func (e *Engine) runUnits(units []*unit) {
 			continue
 		}
 		ok = append(ok, u)
+		b.lazy = b.lazy && u.lazy
 	}
 	var err error
 	if !b.empty() || e.anyDue(b.ts) {
@@ -75,7 +77,11 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		logged := time.Now()
 		rec, err := b.record(marks)
 		if err == nil {
+			rec.Lazy = b.lazy && len(b.events) == 0
 			wait, err = e.store.AppendEpoch(rec)
+		}
+		if err == nil && rec.Lazy {
+			e.syncSoon()
 		}
 		if err != nil && e.store.Failure() == nil {
 			// Nothing was written: too little space, or too large an epoch. Its statements fail, and later ones may succeed.
@@ -105,6 +111,29 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		v.progress.finish(b.n, t.phases)
 	}
 	return nil
+}
+
+// syncDelay is how long an epoch for which nobody waits may stay unsynced: PostgreSQL's wal_writer_delay.
+const syncDelay = 200 * time.Millisecond
+
+// syncSoon makes what was logged without sync durable after a moment.
+func (e *Engine) syncSoon() {
+	if !e.syncing.CompareAndSwap(false, true) {
+		return
+	}
+	e.fills.Add(1)
+	go func() {
+		defer e.fills.Done()
+		select {
+		case <-time.After(syncDelay):
+		case <-e.closing: // the last checkpoint makes it durable
+			return
+		}
+		e.syncing.Store(false)
+		if err := e.store.SyncLog(); err != nil {
+			_ = e.fail(err)
+		}
+	}()
 }
 
 // streamsNow copies what an epoch changes of streams.

@@ -24,13 +24,27 @@ const (
 type unit struct {
 	run  func(b *epochBuild) error
 	done func(err error)
-	rows int // about how many rows run stages, for the epoch's bound
+	rows int  // about how many rows run stages, for the epoch's bound
+	lazy bool // done need not wait until the epoch is durable: synchronous_commit is off
 }
 
-// submit queues a unit and waits until it is published or has failed.
+// submit queues a unit and waits until it is durable and published or has failed.
 func (e *Engine) submit(ctx context.Context, rows int, run func(*epochBuild) error) error {
+	return e.submitUnit(ctx, &unit{run: run, rows: rows})
+}
+
+// submit is Engine.submit for rows that the session writes: it does not wait until they are durable where synchronous_commit is off.
+func (s *sess) submit(ctx context.Context, rows int, lazy bool, run func(*epochBuild) error) error {
+	return s.e.submitUnit(ctx, &unit{run: run, rows: rows, lazy: lazy})
+}
+
+// lazy says whether the session's commits need not wait for the disk.
+func (s *sess) lazy() bool { return s.set.values["synchronous_commit"] == "off" }
+
+// submitUnit queues a unit and waits for its outcome.
+func (e *Engine) submitUnit(ctx context.Context, u *unit) error {
 	ch := make(chan error, 1)
-	u := &unit{run: run, rows: rows, done: func(err error) { ch <- err }}
+	u.done = func(err error) { ch <- err }
 	select {
 	case e.queue <- u:
 	case <-e.closing:
@@ -157,6 +171,7 @@ type epochBuild struct {
 	advance map[catalog.OID]int64            // ADVANCE WATERMARK, by stream
 	held    map[catalog.OID]*batch.Batch     // dead letters of streams
 	replay  bool                             // the epoch comes from the log
+	lazy    bool                             // nobody waits until the epoch is durable
 	marks   map[catalog.OID]state.StreamMark // of a replay: watermarks as recorded
 	// Of the unit that runs: what it staged, and how to undo what it did besides.
 	staged []stagedChange

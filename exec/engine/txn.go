@@ -143,7 +143,7 @@ func (s *sess) rollback() {
 
 // commit makes the block's writes one unit of an epoch.
 func (s *sess) commit(ctx context.Context) error {
-	t := s.tx
+	t, lazy := s.tx, s.lazy()
 	if t != nil {
 		s.restoreSettings(func(name string) bool { return t.local[name] })
 	}
@@ -158,7 +158,7 @@ func (s *sess) commit(ctx context.Context) error {
 			rows += op.b.N
 		}
 	}
-	return s.e.submit(ctx, rows, func(b *epochBuild) error {
+	return s.submit(ctx, rows, lazy, func(b *epochBuild) error {
 		for _, op := range t.ops {
 			if op.ddl != nil {
 				if err := op.ddl(b); err != nil {
