@@ -40,6 +40,8 @@ type Options struct {
 	Out      io.Writer
 	// JSON writes all figures to Out as one JSON array instead of tables.
 	JSON bool
+
+	figures *figures // of this run
 }
 
 // result is what one workload measured.
@@ -57,17 +59,18 @@ type result struct {
 
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.
 func Run(ctx context.Context, o Options) error {
-	fs, out := &figures{}, o.Out
+	out := o.Out
+	o.figures = &figures{}
 	if o.JSON {
 		o.Out = io.Discard
 	}
-	if err := run(ctx, o, fs); err != nil || !o.JSON {
+	if err := run(ctx, o); err != nil || !o.JSON {
 		return err
 	}
-	return fs.writeJSON(out)
+	return o.figures.writeJSON(out)
 }
 
-func run(ctx context.Context, o Options, fs *figures) error {
+func run(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
 	all := slices.Concat(workloads, processorWorkloads)
 	if slices.ContainsFunc(all, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
@@ -82,7 +85,7 @@ func run(ctx context.Context, o Options, fs *figures) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
-		fs.add(r.figures()...)
+		o.figures.add(r.figures()...)
 	}
 	for i := range fileWorkloads {
 		w := &fileWorkloads[i]
@@ -94,7 +97,7 @@ func run(ctx context.Context, o Options, fs *figures) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.print(o.Out)
-		fs.add(r.figures()...)
+		o.figures.add(r.figures()...)
 	}
 	if err := nexmarkRun(ctx, o); err != nil {
 		return err
@@ -109,11 +112,11 @@ func run(ctx context.Context, o Options, fs *figures) error {
 			return err
 		}
 	}
-	return served(ctx, &o, fs)
+	return served(ctx, &o)
 }
 
 // served runs the workloads over the wire: real clients, and a server in a process of its own.
-func served(ctx context.Context, o *Options, fs *figures) error {
+func served(ctx context.Context, o *Options) error {
 	if o.Binary == "" {
 		return nil
 	}
@@ -144,7 +147,7 @@ func served(ctx context.Context, o *Options, fs *figures) error {
 	}
 	if len(all) > 0 {
 		table(o.Out, "Over the wire, the server in a process of its own, its CPU time counted apart", all)
-		fs.add(all...)
+		o.figures.add(all...)
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func incremental(ctx context.Context, o Options) error {
 			if err != nil {
 				return fmt.Errorf("incremental: %s: %w", v.name, err)
 			}
+			o.figures.add(Figure{Workload: "incremental", Name: fmt.Sprintf("%s, %d rows", v.name, n), Value: float64(d.Microseconds()), Unit: "us"})
 			fmt.Fprintf(o.Out, " %10d", d.Microseconds())
 		}
 		fmt.Fprintln(o.Out)

@@ -63,7 +63,7 @@ func (w *ingestWorkload) measure(ctx context.Context, o *Options) ([]Figure, err
 		return nil, err
 	}
 	cpu, wall := s.cpu()-cpu, time.Since(start)
-	rows, err := textQuery(ctx, c, view.checkQuery())
+	rows, err := textQuery(ctx, c, view.sums)
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,7 @@ func nexmarkRun(ctx context.Context, o Options) error {
 		if got != want[q.name] {
 			return fmt.Errorf("nexmark-%s: the answer is wrong: %d rows with checksum %x, want %d with %x", q.name, got.rows, got.sum, want[q.name].rows, want[q.name].sum)
 		}
+		o.figures.add(r.figures()...)
 		fmt.Fprintf(o.Out, "%-14s %9.2f %10.0f %7s %11s %8.1f %10d %10d %8d\n", r.name, float64(r.events)/1e6, float64(r.events)/r.cpu.Seconds()/1e3,
 			orNone(q.flink), orNone(q.risingwave), r.wall.Seconds(), r.stateRows, r.viewRows, r.rssBytes>>20)
 	}

@@ -86,6 +86,7 @@ func soak(ctx context.Context, o Options) error {
 		if last, err = src.report(ctx, s, o, m); err != nil {
 			return err
 		}
+		o.figures.add(Figure{Workload: "soak", Name: fmt.Sprintf("state after %d minutes", m), Value: float64(last), Unit: "rows"})
 		if m*2 <= minutes {
 			half = last
 		}

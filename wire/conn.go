@@ -143,6 +143,7 @@ func (c *conn) notice(e *sqlerr.Error) {
 	}
 	resp := pgproto3.NoticeResponse(*errorResponse(&m, c.current))
 	c.out.send(&resp)
+	c.out.shown = true
 	c.out.timer.Reset(lingerTime)
 }
 

@@ -35,6 +35,7 @@ func (c *conn) copyTo(ctx context.Context, p *portal, f *session.CopyFormat) (st
 		for i := 0; i < b.N; i++ {
 			for k := b.Weight(i); k > 0; k-- {
 				c.out.buf = w.row(c.out.buf, b, i)
+				c.out.shown = true
 				rows++
 				if err := c.out.room(); err != nil {
 					return "", err

@@ -11,7 +11,7 @@ import (
 // flushSize is how many bytes are collected before they are written.
 const flushSize = 64 << 10
 
-// lingerTime is how long bytes may wait for more while the engine works: it
+// lingerTime is how long rows may wait for more while the engine works: it
 // lets a SUBSCRIBE that has nothing new show what it has, and costs no write
 // per batch of a SELECT.
 const lingerTime = 2 * time.Millisecond
@@ -25,6 +25,7 @@ type out struct {
 	buf   []byte
 	err   error // the first write error; everything after it is dropped
 	timer *time.Timer
+	shown bool // buf has rows or notices: what a client can make use of before its statement has ended
 }
 
 func (o *out) init(w io.Writer) {
@@ -43,7 +44,7 @@ func (o *out) linger() {
 
 // release lets others at the buffer while the connection's goroutine is away.
 func (o *out) release() {
-	if len(o.buf) > 0 {
+	if o.shown {
 		o.timer.Reset(lingerTime)
 	}
 	o.mu.Unlock()
@@ -63,7 +64,7 @@ func (o *out) flush() error {
 	if cap(o.buf) > 4*flushSize {
 		o.buf = nil // one huge row must not stay for the life of the connection
 	}
-	o.buf = o.buf[:0]
+	o.buf, o.shown = o.buf[:0], false
 	return o.err
 }
 

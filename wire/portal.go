@@ -119,6 +119,7 @@ func (c *conn) sendRow(p *portal, limit uint64) uint64 {
 	sent := uint64(0)
 	if todo > 0 && limit > 0 {
 		start := len(c.out.buf)
+		c.out.shown = true
 		c.out.buf = p.enc.appendRow(c.out.buf, p.left, p.row)
 		end := len(c.out.buf)
 		for sent = 1; sent < min(todo, limit) && len(c.out.buf) < flushSize; sent++ {
