@@ -84,7 +84,7 @@ func BenchmarkCounterStarlark(b *testing.B) {
 	for name, keys := range map[string]int64{"10k": 10_000, "1M": 1_000_000} {
 		b.Run(name, func(b *testing.B) {
 			r := newRig(b, "none", catalog.Append, bigint, "k bigint, n bigint", goCounter())
-			p, err := NewScript("p", counterScript, r.op.cols, 0)
+			p, err := NewScript("p", counterScript, r.op.cols, Bounds{})
 			if err == nil {
 				err = r.op.start(p, r.op.h.keys)
 			}

@@ -19,13 +19,8 @@ func CheckFunction(f *catalog.Function) error {
 
 // functionScript reads a body, which defines a function of the function's name.
 func functionScript(f *catalog.Function) (*script, error) {
-	steps := uint64(f.MaxSteps)
-	if steps == 0 {
-		steps = DefaultMaxSteps
-	}
-	p := &script{name: f.Name, steps: steps, methods: map[string]*starlark.Function{}}
-	p.thread = &starlark.Thread{Name: f.Name, Print: func(*starlark.Thread, string) {}}
-	globals, err := run(p.thread, steps, f.Name, f.Body)
+	p := newScript(f.Name, Bounds{f.MaxSteps, f.MaxMemory})
+	globals, err := p.run(f.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +47,14 @@ func (Functions) Scalar(f *catalog.Function) (func([]types.Datum) (types.Datum, 
 	if err != nil {
 		return nil, err
 	}
+	result := &Field{Name: f.Name, Type: f.Result}
 	return func(args []types.Datum) (types.Datum, error) {
 		v, err := p.callFunction(f, args)
 		if err != nil {
 			return types.Datum{}, err
 		}
-		return fromStarlark(f.Result, v)
+		d, err := fieldInto(p.acct, result, v)
+		return d, p.ended(0, err)
 	}, nil
 }
 
@@ -73,6 +70,7 @@ func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([
 		fields = append(fields, Field{Name: c.Name, Type: c.Type})
 	}
 	result := NewSchema(fields)
+	row := make([]types.Datum, len(fields))
 	return func(args []types.Datum, emit func([]types.Datum) bool) error {
 		v, err := p.callFunction(f, args)
 		if err != nil || v == starlark.None {
@@ -85,9 +83,12 @@ func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([
 		defer it.Done()
 		var x starlark.Value
 		for it.Next(&x) {
-			row, err := resultRow(f, result, x)
+			err := p.acct.charge(rowBytes)
+			if err == nil {
+				row, err = resultRow(p.acct, row, f, result, x)
+			}
 			if err != nil {
-				return err
+				return p.ended(0, err)
 			}
 			if !emit(row) {
 				return nil
@@ -97,17 +98,25 @@ func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([
 	}, nil
 }
 
-// resultRow reads an element of what a function returned. That of RETURNS SETOF is the value itself.
-func resultRow(f *catalog.Function, result *Schema, x starlark.Value) ([]types.Datum, error) {
+// resultRow reads an element of what a function returned into row. That of RETURNS SETOF is the value itself.
+func resultRow(acct *account, row []types.Datum, f *catalog.Function, result *Schema, x starlark.Value) ([]types.Datum, error) {
+	whole := len(result.Fields) > 1
 	switch x.(type) {
 	case starlark.Tuple, *rowValue, *starlark.Dict:
-		if f.Columns != nil {
-			return fieldsOf(result, x, "a row of the result")
-		}
+		whole = whole || f.Columns != nil
 	}
-	if len(result.Fields) > 1 {
-		return fieldsOf(result, x, "a row of the result")
+	if whole {
+		return fieldsInto(acct, row, result, x, "a row of the result")
 	}
-	d, err := fromStarlark(result.Fields[0].Type, x)
-	return []types.Datum{d}, err
+	d, err := fieldInto(acct, &result.Fields[0], x)
+	row[0] = d
+	return row, err
+}
+
+// fieldInto reads one value and charges what it takes.
+func fieldInto(acct *account, f *Field, x starlark.Value) (types.Datum, error) {
+	if err := acct.value(f, x); err != nil {
+		return types.Datum{}, err
+	}
+	return f.fromScript(x)
 }

@@ -52,10 +52,11 @@ type Handle struct {
 	byN   map[string]*variable
 
 	// Of the call that runs:
-	now  int64  // the epoch's timestamp, ms
-	gkey []byte // the key, as in the tables
-	key  []byte // what entries carry of it
-	last []byte // scratch
+	now  int64    // the epoch's timestamp, ms
+	gkey []byte   // the key, as in the tables
+	key  []byte   // what entries carry of it
+	last []byte   // scratch
+	acct *account // of a script's call, nil for a processor in Go
 	// mem is where the values of the call lie, taken how many there are.
 	mem   []types.Datum
 	taken int

@@ -22,7 +22,7 @@ func TestHostileScripts(t *testing.T) {
 		{"    return [('k', 1 << 100)]", "out of range"},
 	} {
 		r := newRig(t, "none", catalog.Append, bigint, "k text, n bigint", &funcs{init: func(*Handle) error { return nil }})
-		p, err := NewScript("p", "def init(self, handle): pass\ndef handleInputRows(self, key, rows, timerValues):\n"+x.body+"\n", r.op.cols, 0)
+		p, err := NewScript("p", "def init(self, handle): pass\ndef handleInputRows(self, key, rows, timerValues):\n"+x.body+"\n", r.op.cols, Bounds{})
 		if err == nil {
 			err = r.op.start(p, r.op.h.keys)
 		}

@@ -101,7 +101,7 @@ func initialise(proc StatefulProcessor, h *Handle) (err error) {
 func open(p *catalog.Processor, result *Schema) (StatefulProcessor, error) {
 	switch p.Language {
 	case "starlark":
-		return NewScript(p.Name, p.Body, result, p.MaxSteps)
+		return NewScript(p.Name, p.Body, result, Bounds{p.MaxSteps, p.MaxMemory})
 	case "go":
 		if f, ok := p.Native.(func() StatefulProcessor); ok {
 			return f(), nil

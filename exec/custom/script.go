@@ -22,8 +22,10 @@ const (
 type script struct {
 	name    string
 	steps   uint64
+	memory  int64
 	result  *Schema
 	thread  *starlark.Thread
+	acct    *account
 	self    *selfValue
 	methods map[string]*starlark.Function
 	h       *Handle
@@ -41,14 +43,11 @@ var scriptMethods = map[string]int{"init": 2, "handleInputRows": 4, "handleExpir
 var fileOptions = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 
 // NewScript makes a processor of a text in Starlark. Errors: 42601 with line and column for what does not parse, 42P13 for functions that are
-// missing or have other parameters. maxSteps bounds each call; 0: DefaultMaxSteps.
-func NewScript(name, body string, result *Schema, maxSteps int64) (StatefulProcessor, error) {
-	if maxSteps <= 0 {
-		maxSteps = DefaultMaxSteps
-	}
-	p := &script{name: name, steps: uint64(maxSteps), result: result, methods: map[string]*starlark.Function{}}
-	p.thread = &starlark.Thread{Name: name, Print: func(*starlark.Thread, string) {}}
-	globals, err := run(p.thread, p.steps, name, body)
+// missing or have other parameters. bounds hold for each call.
+func NewScript(name, body string, result *Schema, bounds Bounds) (StatefulProcessor, error) {
+	p := newScript(name, bounds)
+	p.result = result
+	globals, err := p.run(body)
 	if err != nil {
 		return nil, err
 	}
@@ -75,19 +74,73 @@ func NewScript(name, body string, result *Schema, maxSteps int64) (StatefulProce
 // InvalidFunctionDefinition is the SQLSTATE of a body that is not a processor or function.
 const InvalidFunctionDefinition sqlerr.Code = "42P13"
 
+// Bounds are those of a call; 0 stands for the default.
+type Bounds struct{ Steps, Memory int64 }
+
+func newScript(name string, b Bounds) *script {
+	if b.Steps <= 0 {
+		b.Steps = DefaultMaxSteps
+	}
+	if b.Memory <= 0 {
+		b.Memory = DefaultMaxMemory
+	}
+	p := &script{name: name, steps: uint64(b.Steps), memory: b.Memory, methods: map[string]*starlark.Function{}}
+	p.newThread()
+	return p
+}
+
+func (p *script) newThread() {
+	p.thread = &starlark.Thread{Name: p.name, Print: func(*starlark.Thread, string) {}}
+	p.acct = &account{th: p.thread}
+	p.thread.SetLocal(accountKey, p.acct)
+	if p.h != nil {
+		p.h.acct = p.acct
+	}
+}
+
 // run executes a module and gives its frozen globals.
-func run(th *starlark.Thread, steps uint64, name, body string) (starlark.StringDict, error) {
-	_, prog, err := starlark.SourceProgramOptions(fileOptions, name, body, builtins.Has)
+func (p *script) run(body string) (starlark.StringDict, error) {
+	f, err := fileOptions.Parse(p.name, body, 0)
 	if err != nil {
 		return nil, syntaxError(err)
 	}
-	th.SetMaxExecutionSteps(th.ExecutionSteps() + steps)
-	globals, err := prog.Init(th, builtins)
-	globals.Freeze()
+	f.Stmts = (&instrumenter{}).stmts(f.Stmts)
+	prog, err := starlark.FileProgram(f, builtins.Has)
 	if err != nil {
-		return nil, scriptError(err)
+		return nil, syntaxError(err)
 	}
-	return globals, nil
+	p.begin(0)
+	globals, err := prog.Init(p.thread, builtins)
+	globals.Freeze()
+	return globals, p.ended(0, err)
+}
+
+// begin gives a call of so many rows its allowance.
+func (p *script) begin(rows int) {
+	p.thread.SetMaxExecutionSteps(p.thread.ExecutionSteps() + p.steps + uint64(rows)*stepsPerRow)
+	p.acct.open(p.memory + int64(rows)*memoryPerRow)
+}
+
+// ended gives the error with which a call ended, nil for none. One that broke off leaves a new thread for the next.
+func (p *script) ended(rows int, err error) error {
+	spent := p.acct.spent()
+	if err == nil && !spent {
+		return nil
+	}
+	text := ""
+	if err != nil {
+		e := scriptError(err).(*sqlerr.Error)
+		if !spent && !strings.Contains(err.Error(), "too many steps") {
+			return e
+		}
+		text = "\n" + e.Message
+	}
+	limit := sqlerr.New(sqlerr.ProgramLimitExceeded, "the call took more than %d steps (processor_max_steps)%s", p.steps+uint64(rows)*stepsPerRow, text)
+	if spent {
+		limit = sqlerr.New(sqlerr.ProgramLimitExceeded, "%s%s", p.acct.overrun().Message, text)
+	}
+	p.newThread()
+	return limit
 }
 
 // syntaxError turns what the scanner, parser or resolver says into an error with line and column of the body.
@@ -132,23 +185,15 @@ func (p *script) call(method string, rows int, args ...starlark.Value) (starlark
 	if f == nil {
 		return starlark.None, nil
 	}
-	steps := p.steps + uint64(rows)*stepsPerRow
-	p.thread.SetMaxExecutionSteps(p.thread.ExecutionSteps() + steps)
+	p.begin(rows)
 	v, err := starlark.Call(p.thread, f, args, nil)
-	if err == nil {
-		return v, nil
-	}
-	if strings.Contains(err.Error(), "too many steps") {
-		p.thread = &starlark.Thread{Name: p.name, Print: func(*starlark.Thread, string) {}}
-		e := scriptError(err).(*sqlerr.Error)
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the call took more than %d steps (processor_max_steps)\n%s", steps, e.Message)
-	}
-	return nil, scriptError(err)
+	return v, p.ended(rows, err)
 }
 
 // Init implements StatefulProcessor.
 func (p *script) Init(h *Handle) error {
 	p.h, p.handle, p.expired = h, handleObject(h), expiredObject(&p.expiry)
+	h.acct = p.acct
 	_, err := p.call("init", 0, p.self, p.handle)
 	p.self.Freeze()
 	return err
@@ -173,7 +218,7 @@ func (p *script) timers(t TimerValues) *object {
 
 // HandleInputRows implements StatefulProcessor.
 func (p *script) HandleInputRows(key Row, rows Rows, t TimerValues) (Output, error) {
-	v, err := p.call("handleInputRows", rows.Len(), p.self, keyTuple(key), &rowList{rows}, p.timers(t))
+	v, err := p.call("handleInputRows", rows.Len(), p.self, keyTuple(key), &rowList{rows, p.acct}, p.timers(t))
 	return p.output(v, err)
 }
 
@@ -209,9 +254,12 @@ func (p *script) output(v starlark.Value, err error) (Output, error) {
 	out := Output{}
 	var x starlark.Value
 	for it.Next(&x) {
-		row, err := fieldsInto(p.h.datums(len(p.result.Fields)), p.result, x, "the result")
+		if err := p.acct.charge(rowBytes); err != nil {
+			return nil, p.ended(0, err)
+		}
+		row, err := fieldsInto(p.acct, p.h.datums(len(p.result.Fields)), p.result, x, "the result")
 		if err != nil {
-			return nil, err
+			return nil, p.ended(0, err)
 		}
 		out = append(out, row)
 	}

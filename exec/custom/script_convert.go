@@ -165,54 +165,9 @@ var builtins = starlark.StringDict{
 	"timestamp": starlark.NewBuiltin("timestamp", timestampFn),
 	"Row":       starlark.NewBuiltin("Row", rowFn),
 	"json":      jsonModule,
-	"str":       shallow("str"),
-	"repr":      shallow("repr"),
-	"fail":      shallow("fail"),
-	"print":     shallow("print"),
 }
 
-// maxNesting bounds how deeply lists and the like may lie in one another where they are turned into text: the interpreter takes time that
-// grows with the square of it.
-const maxNesting = 200
-
-// shallow is one of Starlark's builtins that refuses values that are nested too deeply.
-func shallow(name string) *starlark.Builtin {
-	f := starlark.Universe[name].(*starlark.Builtin)
-	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
-		for _, a := range args {
-			if tooDeep(a, maxNesting) {
-				return nil, fmt.Errorf("%s: the value is nested more than %d levels deep", name, maxNesting)
-			}
-		}
-		return f.CallInternal(th, args, kw)
-	})
-}
-
-// tooDeep says whether a value has more than depth levels.
-func tooDeep(v starlark.Value, depth int) bool {
-	if d, ok := v.(*starlark.Dict); ok {
-		for _, it := range d.Items() {
-			if depth == 0 || tooDeep(it[0], depth-1) || tooDeep(it[1], depth-1) {
-				return true
-			}
-		}
-		return false
-	}
-	switch v.(type) {
-	case *starlark.List, starlark.Tuple, *starlark.Set, *rowValue:
-	default:
-		return false
-	}
-	it := starlark.Iterate(v)
-	defer it.Done()
-	var x starlark.Value
-	for it.Next(&x) {
-		if depth == 0 || tooDeep(x, depth-1) {
-			return true
-		}
-	}
-	return false
-}
+func init() { addGuards(builtins) }
 
 // millisFn is millis(t): milliseconds since 1970 UTC, rounded down.
 func millisFn(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {

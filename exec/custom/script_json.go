@@ -1,8 +1,6 @@
 package custom
 
 import (
-	"fmt"
-
 	"go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -13,13 +11,53 @@ import (
 
 // jsonModule is Starlark's own: json.encode, json.decode, json.indent.
 var jsonModule = &starlarkstruct.Module{Name: "json", Members: starlark.StringDict{
-	"encode": starlark.NewBuiltin("json.encode", encodeJSON), "decode": json.Module.Members["decode"], "indent": json.Module.Members["indent"]}}
+	"encode": starlark.NewBuiltin("json.encode", encodeJSON), "decode": guardedJSON("decode", func(s string, _ starlark.Tuple) int64 { return 2 * valueBytes * int64(len(s)) }),
+	"indent": guardedJSON("indent", indentCost)}}
+
+// guardedJSON charges what a function of a JSON text gives.
+func guardedJSON(name string, c func(text string, rest starlark.Tuple) int64) *starlark.Builtin {
+	f := json.Module.Members[name].(*starlark.Builtin)
+	return starlark.NewBuiltin("json."+name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+		if len(args) > 0 {
+			if s, ok := args[0].(starlark.String); ok {
+				rest := append(starlark.Tuple(nil), args[1:]...)
+				for _, k := range kw {
+					rest = append(rest, k[1])
+				}
+				if err := accountOf(th).charge(c(string(s), rest)); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return f.CallInternal(th, args, kw)
+	})
+}
+
+// indentCost is that of json.indent: each bracket and comma begins a line with the prefix and as many indents as it is deep.
+func indentCost(text string, rest starlark.Tuple) int64 {
+	unit, lines, depth, deepest := int64(4), int64(1), int64(0), int64(0)
+	for _, a := range rest {
+		unit += length(a)
+	}
+	for _, c := range []byte(text) {
+		switch c {
+		case '[', '{':
+			lines, depth = lines+2, depth+1
+			deepest = max(deepest, depth)
+		case ']', '}':
+			depth--
+		case ',':
+			lines++
+		}
+	}
+	return int64(len(text)) + product(product(lines, deepest+1), unit)
+}
 
 func encodeJSON(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+	if err := pay(th, texts, nil, args, kw); err != nil {
+		return nil, err
+	}
 	for i, a := range args {
-		if tooDeep(a, maxNesting) {
-			return nil, fmt.Errorf("json.encode: the value is nested more than %d levels deep", maxNesting)
-		}
 		args[i] = plainJSON(a)
 	}
 	return starlark.Call(th, json.Module.Members["encode"], args, kw)

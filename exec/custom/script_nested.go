@@ -106,13 +106,13 @@ func inPlace(err error, what string) error {
 // fieldsOf reads a tuple, a list, a Row or a dict as the fields of a schema. A Row whose names are those of the schema, and a dict, are read by
 // name; what a dict leaves out is NULL.
 func fieldsOf(s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
-	return fieldsInto(make([]types.Datum, len(s.Fields)), s, v, what)
+	return fieldsInto(nil, make([]types.Datum, len(s.Fields)), s, v, what)
 }
 
-// fieldsInto is fieldsOf with memory for the fields.
-func fieldsInto(out []types.Datum, s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
+// fieldsInto is fieldsOf with memory for the fields, which charges what they take.
+func fieldsInto(acct *account, out []types.Datum, s *Schema, v starlark.Value, what string) ([]types.Datum, error) {
 	if d, ok := v.(*starlark.Dict); ok {
-		return fieldsOfDict(out, s, d, what)
+		return fieldsOfDict(acct, out, s, d, what)
 	}
 	seq, ok := v.(starlark.Indexable)
 	byName, _ := v.(*rowValue)
@@ -132,25 +132,32 @@ func fieldsInto(out []types.Datum, s *Schema, v starlark.Value, what string) ([]
 		if byName != nil {
 			at = byName.find(f.Name)
 		}
-		d, err := f.fromScript(seq.Index(at))
+		x := seq.Index(at)
+		err := acct.value(f, x)
+		if err == nil {
+			out[i], err = f.fromScript(x)
+		}
 		if err != nil {
 			return nil, inField(err, f.Name, what)
 		}
-		out[i] = d
 	}
 	return out, nil
 }
 
-func fieldsOfDict(out []types.Datum, s *Schema, d *starlark.Dict, what string) ([]types.Datum, error) {
+func fieldsOfDict(acct *account, out []types.Datum, s *Schema, d *starlark.Dict, what string) ([]types.Datum, error) {
 	found := 0
-	for i, f := range s.Fields {
+	for i := range s.Fields {
+		f := &s.Fields[i]
 		v, ok, err := d.Get(starlark.String(f.Name))
 		if err != nil || !ok {
 			out[i] = types.NullDatum
 			continue
 		}
 		found++
-		if out[i], err = f.fromScript(v); err != nil {
+		if err = acct.value(f, v); err == nil {
+			out[i], err = f.fromScript(v)
+		}
+		if err != nil {
 			return nil, inField(err, f.Name, what)
 		}
 	}

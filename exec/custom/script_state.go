@@ -184,7 +184,7 @@ func ttlOf(v starlark.Value) (ms int64, has bool, err error) {
 
 // fields reads a script's value as a row of the variable, valid during the call.
 func (v *variable) fields(x starlark.Value, what string) ([]types.Datum, error) {
-	return fieldsInto(v.h.datums(len(v.val.Fields)), v.val, x, what)
+	return fieldsInto(v.h.acct, v.h.datums(len(v.val.Fields)), v.val, x, what)
 }
 
 func valueObject(s *ValueState) *object {
@@ -279,7 +279,7 @@ func listObject(s *ListState) *object {
 func mapObject(s *MapState) *object {
 	whatKey, whatValue := "a user key of "+s.v.name, "a value of "+s.v.name
 	key := func(v starlark.Value) ([]types.Datum, error) {
-		return fieldsInto(s.v.h.datums(len(s.v.user.schema.Fields)), s.v.user.schema, v, whatKey)
+		return fieldsInto(s.v.h.acct, s.v.h.datums(len(s.v.user.schema.Fields)), s.v.user.schema, v, whatKey)
 	}
 	walk := func(f func(Entry) starlark.Value) func() (starlark.Value, error) {
 		return func() (starlark.Value, error) {

@@ -168,9 +168,17 @@ func (r *rowValue) CompareSameType(op syntax.Token, y starlark.Value, depth int)
 }
 
 // inputRow is a row of the input, converted as its fields are asked for. It is valid during the call.
-type inputRow struct{ Row }
+type inputRow struct {
+	Row
+	acct *account
+}
 
-func (r *inputRow) whole() *rowValue           { return rowOf(r.Row) }
+func (r *inputRow) whole() *rowValue {
+	for i := range r.Schema.Fields {
+		r.acct.read(&r.Schema.Fields[i], r.Datum(i))
+	}
+	return rowOf(r.Row)
+}
 func (r *inputRow) String() string             { return r.whole().String() }
 func (r *inputRow) Type() string               { return "Row" }
 func (r *inputRow) Freeze()                    {}
@@ -179,7 +187,9 @@ func (r *inputRow) Hash() (uint32, error)      { return r.whole().Hash() }
 func (r *inputRow) AttrNames() []string        { return r.Schema.names() }
 func (r *inputRow) Iterate() starlark.Iterator { return r.whole().Iterate() }
 func (r *inputRow) Index(i int) starlark.Value {
-	return r.Schema.Fields[i].toScript(r.Datum(i))
+	f, d := &r.Schema.Fields[i], r.Datum(i)
+	r.acct.read(f, d)
+	return f.toScript(d)
 }
 
 // Attr implements starlark.HasAttrs.
@@ -199,7 +209,10 @@ func (r *inputRow) Get(k starlark.Value) (starlark.Value, bool, error) {
 }
 
 // rowList is the rows of a call.
-type rowList struct{ rows Rows }
+type rowList struct {
+	rows Rows
+	acct *account
+}
 
 func (l *rowList) String() string             { return fmt.Sprintf("rows(%d)", l.rows.Len()) }
 func (l *rowList) Type() string               { return "rows" }
@@ -207,7 +220,7 @@ func (l *rowList) Freeze()                    {}
 func (l *rowList) Truth() starlark.Bool       { return l.rows.Len() > 0 }
 func (l *rowList) Hash() (uint32, error)      { return 0, fmt.Errorf("unhashable type: rows") }
 func (l *rowList) Len() int                   { return l.rows.Len() }
-func (l *rowList) Index(i int) starlark.Value { return &inputRow{l.rows.At(i)} }
+func (l *rowList) Index(i int) starlark.Value { return &inputRow{l.rows.At(i), l.acct} }
 func (l *rowList) Iterate() starlark.Iterator { return &rowIter{l: l} }
 
 // Slice implements starlark.Sliceable.

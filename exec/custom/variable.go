@@ -79,6 +79,7 @@ func (v *variable) encode(user, vals []types.Datum, elem bool) []byte {
 	}
 	v.buf = appendID(v.buf, uint64(len(v.schemas)-1))
 	v.buf = appendDatums(v.buf, v.val, vals)
+	_ = v.h.acct.charge(int64(len(v.buf))) // a script ends at its next step
 	return v.buf
 }
 
@@ -95,6 +96,7 @@ func (v *variable) decode(val []byte) Row {
 	vals := c.read(v.h.datums(len(c.from.Fields)), val)
 	for i := range vals {
 		if vals[i].B != nil {
+			v.h.acct.read(&v.val.Fields[i], vals[i])
 			vals[i] = vals[i].Clone()
 		}
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
@@ -29,8 +28,7 @@ func (s *sess) createFunction(ctx context.Context, x *ast.CreateFunction) (sessi
 		return nil, err
 	}
 	f.Schema = schema
-	steps, _ := s.set.get("processor_max_steps")
-	if f.MaxSteps, err = strconv.ParseInt(steps, 10, 64); err != nil {
+	if f.MaxSteps, f.MaxMemory, err = s.set.callBounds(); err != nil {
 		return nil, err
 	}
 	if f.Language == "starlark" {

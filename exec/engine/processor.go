@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
@@ -32,8 +31,7 @@ func (s *sess) createProcessor(ctx context.Context, x *ast.CreateProcessor) (ses
 		return nil, err
 	}
 	p.Schema = schema
-	steps, _ := s.set.get("processor_max_steps")
-	if p.MaxSteps, err = strconv.ParseInt(steps, 10, 64); err != nil {
+	if p.MaxSteps, p.MaxMemory, err = s.set.callBounds(); err != nil {
 		return nil, err
 	}
 	old := s.catalog().Processor(schema, p.Name)

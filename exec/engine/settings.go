@@ -97,6 +97,7 @@ var settingList = []setting{
 	text("lc_ctype", "C").fixed(),
 	duration("lock_timeout"),
 	number("max_identifier_length", "63", 63, 63).fixed(),
+	memory("processor_max_memory", "128MB").checkedBy(checkCallMemory),
 	number("processor_max_steps", "1000000", 1000, 1<<31-1),
 	text("search_path", "\"$user\", public"),
 	text("server_encoding", "UTF8").reported().fixed(),
@@ -299,6 +300,29 @@ func checkMemory(v string) (string, error) {
 		}
 	}
 	return "0", nil
+}
+
+// checkCallMemory bounds what a call of a processor may be allowed.
+func checkCallMemory(v string) (string, error) {
+	kb, err := parseMemory(v)
+	if err == nil && kb < 64 {
+		err = sqlerr.New(sqlerr.InvalidParameterValue, "invalid value: \"%s\"", v).WithHint("The least is 64kB.")
+	}
+	if err != nil {
+		return "", err
+	}
+	return checkMemory(v)
+}
+
+// callBounds gives the bounds on one call of code that a session creates: steps, and bytes.
+func (s *settings) callBounds() (steps, memory int64, err error) {
+	text, _ := s.get("processor_max_steps")
+	if steps, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, 0, err
+	}
+	text, _ = s.get("processor_max_memory")
+	memory, err = parseMemory(text)
+	return steps, memory << 10, err
 }
 
 func checkReal(v string) (string, error) {

@@ -22,6 +22,7 @@ type Function struct {
 	Language   string // "sql", whose body is put in place of the call, or "starlark"
 	Body       string
 	MaxSteps   int64 // of one call
+	MaxMemory  int64 // that one call may allocate, in bytes
 }
 
 // Rows gives the columns of a function that returns rows.

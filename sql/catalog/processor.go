@@ -4,13 +4,14 @@ import "sort"
 
 // Processor is user code for transform_with_state. It is immutable once it is in a Catalog.
 type Processor struct {
-	OID      OID
-	Schema   string
-	Name     string
-	Columns  []Column // of its result
-	Language string   // "starlark", or "go" for one that an embedding program registered
-	Body     string
-	MaxSteps int64 // of one call
+	OID       OID
+	Schema    string
+	Name      string
+	Columns   []Column // of its result
+	Language  string   // "starlark", or "go" for one that an embedding program registered
+	Body      string
+	MaxSteps  int64 // of one call
+	MaxMemory int64 // that one call may allocate, in bytes
 	// Native is what the program registered, of language "go"; for the operator alone.
 	Native any `json:"-"`
 }
