@@ -108,9 +108,11 @@ func (o *Operator) Mode() (TimeMode, *Schema) { return o.mode, o.key }
 // Found is one entry of a variable as a reader sees it. Its values are copies.
 type Found struct {
 	Key, UserKey, Value []types.Datum
-	Expires             int64           // ms, of a variable with a TTL
-	Elements            [][]types.Datum // of a list
-	Expiries            []int64
+	Expires             int64 // ms, of a variable with a TTL
+	// Of a list: its elements, and what numbers them for as long as they live.
+	Elements [][]types.Datum
+	Expiries []int64
+	Numbers  []int64
 }
 
 // Read calls f for every entry of a variable: one a key for values and lists, one a user key for maps. It must not run beside the operator.

@@ -425,7 +425,8 @@ func (o *Operator) readList(v *variable, key, bounds []byte, e *Found) {
 	first, next := readBounds(bounds)
 	key = bytes.Clone(key)
 	lo, hi := rowenc.AppendTime(bytes.Clone(key), first), rowenc.AppendTime(bytes.Clone(key), next)
-	o.st.elems.Scan(lo, hi, func(_, val []byte) bool {
+	o.st.elems.Scan(lo, hi, func(k, val []byte) bool {
+		e.Numbers = append(e.Numbers, rowenc.ReadTime(k[len(k)-8:]))
 		e.Elements = append(e.Elements, v.val.shown(v.decode(val).vals))
 		e.Expiries = append(e.Expiries, v.expiry(val))
 		return true

@@ -116,6 +116,8 @@ type history struct {
 	// shadows follow the watermarks of the views among its inputs, under the streams beneath them.
 	shadows []*shadow
 	under   []catalog.OID
+	// before is called before each stored epoch is run, unless it is nil.
+	before func(*state.EpochRecord) error
 }
 
 // historyOf gathers a view's history up to epoch p.
@@ -179,6 +181,11 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 		again := e.newRereads()
 		defer again.close()
 		err := e.store.ReadEpochsOf(1, h.upTo, func(oid catalog.OID) bool { _, ok := streams[oid]; return ok }, func(rec *state.EpochRecord) error {
+			if h.before != nil {
+				if err := h.before(rec); err != nil {
+					return err
+				}
+			}
 			if err := again.fill(rec, rels); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -35,6 +36,11 @@ type stateSpec struct {
 	Store    string `json:",omitempty"`
 	Var      string `json:",omitempty"`
 	Timers   bool   `json:",omitempty"`
+	Nested   bool   `json:",omitempty"` // a row has a whole list or map
+	// Batch is the epoch after which the state is read; nil: as it is now. With Feed it is the changes of the epochs From to To.
+	Batch    *uint64 `json:",omitempty"`
+	Feed     bool    `json:",omitempty"`
+	From, To uint64  `json:",omitempty"`
 	Rows     []*plan.RowType
 }
 
@@ -59,21 +65,22 @@ type stateColumn struct {
 
 // stateTable describes a call.
 func (e *Engine) stateTable(req planner.StateRequest) (*planner.StateTable, error) {
-	for _, o := range []string{"batch_id", "read_change_feed", "change_start_batch_id", "change_end_batch_id", "snapshot_start_batch_id", "snapshot_partition_id"} {
-		if v, ok := req.Options[o]; ok && !(o == "read_change_feed" && boolText(v) == "false") {
-			return nil, sqlerr.Unsupported("%s => ... of %s is not supported yet: it reads the state as it is", o, req.Function)
-		}
-	}
 	v, err := e.viewState(req.View)
 	if err != nil {
 		return nil, err
 	}
 	spec := &stateSpec{Function: req.Function, View: req.View.OID, Name: req.View.Name}
+	if err := spec.batches(req.Options, v.rel.CreatedEpoch, e.current().epoch); err != nil {
+		return nil, err
+	}
 	var cols []stateColumn
 	if req.Function == "state_metadata" {
 		cols = metadataColumns
 	} else if cols, err = spec.columns(v, req.Options); err != nil {
 		return nil, err
+	}
+	if spec.Feed {
+		cols = append(slices.Clone(feedColumns), cols...)
 	}
 	for _, c := range cols {
 		spec.Rows = append(spec.Rows, c.row)
@@ -113,7 +120,7 @@ func (e *Engine) viewState(rel *catalog.Relation) (*view, error) {
 	v := e.viewStat[rel.OID]
 	e.viewMu.Unlock()
 	if v == nil {
-		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "[STDS_COMMITTED_BATCH_UNAVAILABLE] materialized view \"%s\" has no state yet", rel.Name)
+		return nil, sqlerr.New(codeNoBatch, "[STDS_COMMITTED_BATCH_UNAVAILABLE] materialized view \"%s\" has no state yet", rel.Name)
 	}
 	switch st, _ := v.getStatus(); st {
 	case viewBackfill:
@@ -123,76 +130,6 @@ func (e *Engine) viewState(rel *catalog.Relation) (*view, error) {
 		return nil, v.readable()
 	}
 	return v, nil
-}
-
-func invalidOption(name, format string, args ...any) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "[STDS_INVALID_OPTION_VALUE] Invalid value for source option '"+name+"': "+format, args...)
-}
-
-func boolText(s string) string {
-	switch strings.ToLower(s) {
-	case "true", "t", "on", "yes", "1":
-		return "true"
-	case "false", "f", "off", "no", "0":
-		return "false"
-	}
-	return ""
-}
-
-// columns reads the options of statestore and gives its columns (reference 9.1).
-func (s *stateSpec) columns(v *view, o map[string]string) ([]stateColumn, error) {
-	if id, ok := o["operator_id"]; ok {
-		n, err := strconv.Atoi(id)
-		if err != nil || n < 0 {
-			return nil, invalidOption("operatorId", "it must be a number that is not negative, not %s.", id)
-		}
-		s.Operator = n
-	}
-	ids, ops := v.graph.Stateful()
-	at := slices.Index(ids, s.Operator)
-	if at < 0 {
-		return nil, invalidOption("operatorId", "view \"%s\" has no stateful operator %d; state_metadata lists them.", v.rel.Name, s.Operator)
-	}
-	store, hasStore := o["store_name"]
-	side, hasSide := o["join_side"]
-	name, hasVar := o["state_var_name"]
-	timers, hasTimers := o["read_registered_timers"]
-	if hasTimers {
-		b := boolText(timers)
-		if b == "" {
-			return nil, invalidOption("readRegisteredTimers", "it must be true or false, not %s.", timers)
-		}
-		s.Timers = b == "true"
-	}
-	if flat, ok := o["flatten_collection_types"]; ok && boolText(flat) != "true" {
-		return nil, sqlerr.Unsupported("flatten_collection_types => false is not supported: lists and maps are shown flattened")
-	}
-	op, isCustom := ops[at].(*custom.Operator)
-	switch {
-	case hasStore && store == "":
-		return nil, invalidOption("storeName", "it must not be empty.")
-	case hasStore && hasSide:
-		return nil, sqlerr.New(sqlerr.SyntaxError, "[STDS_CONFLICT_OPTIONS] The options 'joinSide' and 'storeName' cannot be specified together.")
-	case hasVar && s.Timers:
-		return nil, sqlerr.New(sqlerr.SyntaxError, "[STDS_CONFLICT_OPTIONS] The options 'stateVarName' and 'readRegisteredTimers' cannot be specified together.")
-	case !isCustom && (hasVar || s.Timers):
-		return nil, invalidOption("stateVarName", "operator %d is not a transform_with_state.", s.Operator)
-	case isCustom && !hasVar && !s.Timers:
-		return nil, sqlerr.New(sqlerr.SyntaxError, "[STDS_REQUIRED_OPTION_UNSPECIFIED] 'stateVarName' must be specified.").
-			WithHint("Give state_var_name => '...' or read_registered_timers => true; state_metadata lists the variables.")
-	case isCustom:
-		s.Var = name
-		return s.customColumns(op)
-	}
-	if hasSide {
-		if side = strings.ToLower(side); side != "left" && side != "right" {
-			return nil, invalidOption("joinSide", "it must be left or right, not %s.", side)
-		}
-		store = side + "-"
-	} else if !hasStore {
-		store = "default"
-	}
-	return s.storeColumns(v, store, hasStore)
 }
 
 var partitionColumn = stateColumn{name: "partition_id", typ: types.Of(types.Int4)}
@@ -225,10 +162,17 @@ func (s *stateSpec) customColumns(op *custom.Operator) ([]stateColumn, error) {
 			}
 			return c
 		}
-		switch v.Kind {
-		case custom.ListKind:
+		whole := func(name string) []stateColumn {
+			return []stateColumn{record("key", key), {name: name, typ: types.Of(types.JSONB)}, partitionColumn}
+		}
+		switch {
+		case v.Kind == custom.ListKind && s.Nested:
+			return whole("list_value"), nil
+		case v.Kind == custom.MapKind && s.Nested:
+			return whole("map_value"), nil
+		case v.Kind == custom.ListKind:
 			return []stateColumn{record("key", key), value("list_element"), partitionColumn}, nil
-		case custom.MapKind:
+		case v.Kind == custom.MapKind:
 			return []stateColumn{record("key", key), record("user_map_key", v.UserKey), value("user_map_value"), partitionColumn}, nil
 		}
 		return []stateColumn{record("key", key), value("value"), partitionColumn}, nil
@@ -300,14 +244,28 @@ func valueFields(t table.Info) *custom.Schema {
 	return custom.NewSchema(fs)
 }
 
-// readState gives the rows of a state table. It runs on the loop's goroutine, or on that of the view.
+// readState gives the rows of a state table as they are now. It runs on the loop's goroutine, or on that of the view.
 func (e *Engine) readState(rel *catalog.Relation) (out *batch.Batch, err error) {
 	defer recoverOperator(&err)
 	s, ok := specOf(rel)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InternalError, "not a state table")
 	}
-	out = batch.New(rel.Types(), 0)
+	v, err := e.viewOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Function == "state_metadata" {
+		out = batch.New(rel.Types(), 0)
+		metadataRows(v, out)
+		return out, nil
+	}
+	w := &stateWriter{out: batch.New(rel.Types(), 0), spec: s, rows: s.Rows}
+	return w.out, w.read(v)
+}
+
+// viewOf finds the view of a state table. It runs on the loop's goroutine.
+func (e *Engine) viewOf(s *stateSpec) (*view, error) {
 	v := e.viewByOID[s.View]
 	if v == nil {
 		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", whose state is read, is no longer there", s.Name)
@@ -315,37 +273,18 @@ func (e *Engine) readState(rel *catalog.Relation) (out *batch.Batch, err error) 
 	if st, _ := v.getStatus(); st == viewBackfill || st == viewFailed {
 		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" has no state that can be read: it is %s", s.Name, st)
 	}
-	if s.Function == "state_metadata" {
-		metadataRows(v, out)
-		return out, nil
-	}
-	ids, ops := v.graph.Stateful()
-	at := slices.Index(ids, s.Operator)
-	if at < 0 {
-		return nil, invalidOption("operatorId", "there is no operator %d any more.", s.Operator)
-	}
-	w := &stateWriter{out: out, spec: s}
-	if op, ok := ops[at].(*custom.Operator); ok {
-		w.custom(op)
-		return out, nil
-	}
-	for i, t := range v.space.Tables() {
-		if t.Decl.Operator == s.Operator && t.Decl.Name == s.Store {
-			v.space.Each(i, func(x *table.Entry) bool {
-				w.entry(t, x)
-				return true
-			})
-			break
-		}
-	}
-	return out, nil
+	return v, nil
 }
 
 // scanState gives a state table to a session.
-func (e *Engine) scanState(src *dataflow.Source, f func(*batch.Batch) error) error {
+func (e *Engine) scanState(ctx context.Context, src *dataflow.Source, f func(*batch.Batch) error) error {
 	var b *batch.Batch
 	var err error
-	if derr := e.do(func() { b, err = e.readState(src.Rel) }); derr != nil {
+	s, _ := specOf(src.Rel)
+	past := s != nil && s.Function == "statestore" && (s.Feed || s.Batch != nil)
+	if past {
+		b, err = e.readPast(ctx, src.Rel, s)
+	} else if derr := e.do(func() { b, err = e.readState(src.Rel) }); derr != nil {
 		return derr
 	}
 	if err != nil || b.N == 0 {

@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
+	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -12,15 +18,42 @@ import (
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
-// stateWriter appends rows of a state table.
+// stateWriter appends rows of a state table, without the columns of a change feed.
 type stateWriter struct {
 	out  *batch.Batch
 	spec *stateSpec
+	rows []*plan.RowType // of the columns
+	// ids identify the rows among all of the table, where keep is set.
+	ids  []string
+	keep bool
+}
+
+// read appends all rows of the table, as the view's state is.
+func (w *stateWriter) read(v *view) error {
+	ids, ops := v.graph.Stateful()
+	at := slices.Index(ids, w.spec.Operator)
+	if at < 0 {
+		return invalidOption("operatorId", "there is no operator %d any more.", w.spec.Operator)
+	}
+	if op, ok := ops[at].(*custom.Operator); ok {
+		w.custom(op)
+		return nil
+	}
+	for i, t := range v.space.Tables() {
+		if t.Decl.Operator == w.spec.Operator && t.Decl.Name == w.spec.Store {
+			v.space.Each(i, func(x *table.Entry) bool {
+				w.entry(t, x)
+				return true
+			})
+			break
+		}
+	}
+	return nil
 }
 
 // record appends a record to column c.
 func (w *stateWriter) record(c int, vals []types.Datum) {
-	r := w.spec.Rows[c]
+	r := w.rows[c]
 	for len(vals) < len(r.Types) {
 		vals = append(vals, types.NullDatum)
 	}
@@ -42,10 +75,23 @@ func (w *stateWriter) value(c int, s *custom.Schema, vals []types.Datum, ttl boo
 	w.record(c, []types.Datum{{B: inner}, types.IntDatum(expires)})
 }
 
-// end finishes a row with its partition.
-func (w *stateWriter) end() {
+// end finishes a row with its partition. id tells it from the others of the table.
+func (w *stateWriter) end(id []byte) {
 	w.out.Cols[len(w.out.Cols)-1].AppendInt(0)
 	w.out.EndRow(1)
+	if w.keep {
+		w.ids = append(w.ids, string(id))
+	}
+}
+
+// keyID is the identity of the row that is being written, by its first n columns, which are records.
+func (w *stateWriter) keyID(n int) []byte {
+	var id []byte
+	for _, c := range w.out.Cols[:n] {
+		k := c.Bytes(w.out.N)
+		id = append(binary.AppendUvarint(id, uint64(len(k))), k...)
+	}
+	return id
 }
 
 func (w *stateWriter) custom(op *custom.Operator) {
@@ -53,36 +99,121 @@ func (w *stateWriter) custom(op *custom.Operator) {
 		op.ReadTimers(func(key []types.Datum, at int64) bool {
 			w.record(0, key)
 			w.out.Cols[1].AppendInt(at)
-			w.end()
+			w.end(binary.BigEndian.AppendUint64(w.keyID(1), uint64(at)))
 			return true
 		})
 		return
 	}
 	for _, v := range op.Variables() {
-		if v.Name != w.spec.Var {
-			continue
+		switch {
+		case v.Name != w.spec.Var:
+		case w.spec.Nested && v.Kind != custom.ValueKind:
+			w.whole(op, v)
+		default:
+			op.Read(v.Name, func(f custom.Found) bool {
+				w.found(v, f)
+				return true
+			})
 		}
-		op.Read(v.Name, func(f custom.Found) bool {
-			switch v.Kind {
-			case custom.ListKind:
-				for i, e := range f.Elements {
-					w.record(0, f.Key)
-					w.value(1, v.Value, e, v.TTL, f.Expiries[i])
-					w.end()
-				}
-			case custom.MapKind:
-				w.record(0, f.Key)
-				w.record(1, f.UserKey)
-				w.value(2, v.Value, f.Value, v.TTL, f.Expires)
-				w.end()
-			default:
-				w.record(0, f.Key)
-				w.value(1, v.Value, f.Value, v.TTL, f.Expires)
-				w.end()
-			}
-			return true
-		})
 	}
+}
+
+// found appends an entry of a variable: of a list, a row for each element.
+func (w *stateWriter) found(v custom.Variable, f custom.Found) {
+	switch v.Kind {
+	case custom.ListKind:
+		for i, e := range f.Elements {
+			w.record(0, f.Key)
+			w.value(1, v.Value, e, v.TTL, f.Expiries[i])
+			w.end(binary.BigEndian.AppendUint64(w.keyID(1), uint64(f.Numbers[i])))
+		}
+	case custom.MapKind:
+		w.record(0, f.Key)
+		w.record(1, f.UserKey)
+		w.value(2, v.Value, f.Value, v.TTL, f.Expires)
+		w.end(w.keyID(2))
+	default:
+		w.record(0, f.Key)
+		w.value(1, v.Value, f.Value, v.TTL, f.Expires)
+		w.end(w.keyID(1))
+	}
+}
+
+// whole appends a row for each key, with its list as an array of objects or its map as an array of {key, value}. The entries of a key
+// lie together.
+func (w *stateWriter) whole(op *custom.Operator, v custom.Variable) {
+	var key []types.Datum
+	var id, arr []byte
+	flush := func() {
+		if arr == nil {
+			return
+		}
+		w.record(0, key)
+		w.out.Cols[1].AppendDatum(canonicalJSON(append(arr, ']')))
+		w.end(w.keyID(1))
+		arr = nil
+	}
+	element := func(text []byte) {
+		if arr == nil {
+			arr = []byte{'['}
+		} else {
+			arr = append(arr, ',')
+		}
+		arr = append(arr, text...)
+	}
+	op.Read(v.Name, func(f custom.Found) bool {
+		now := types.AppendRecord(nil, w.rows[0].Types, f.Key)
+		if !bytes.Equal(now, id) {
+			flush()
+			key, id = f.Key, now
+		}
+		if v.Kind == custom.MapKind {
+			element(joinJSON("key", fieldsJSON(v.UserKey, f.UserKey), "value", valueJSON(v, f.Value, f.Expires)))
+		}
+		for i, e := range f.Elements {
+			element(valueJSON(v, e, f.Expiries[i]))
+		}
+		return true
+	})
+	flush()
+}
+
+func valueJSON(v custom.Variable, vals []types.Datum, expires int64) []byte {
+	text := fieldsJSON(v.Value, vals)
+	if v.TTL {
+		return joinJSON("value", text, "ttlExpirationMs", strconv.AppendInt(nil, expires, 10))
+	}
+	return text
+}
+
+func joinJSON(a string, x []byte, b string, y []byte) []byte {
+	return fmt.Appendf(nil, "{\"%s\":%s,\"%s\":%s}", a, x, b, y)
+}
+
+// fieldsJSON shows a row of a variable as a JSON object.
+func fieldsJSON(s *custom.Schema, vals []types.Datum) []byte {
+	out := []byte{'{'}
+	for i, f := range s.Fields {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(types.AppendJSONValue(out, types.Of(types.Text), types.StringDatum(f.Name)), ':')
+		if vals[i].Null {
+			out = append(out, "null"...)
+		} else {
+			out = types.AppendJSONValue(out, f.Type, vals[i])
+		}
+	}
+	return append(out, '}')
+}
+
+// canonicalJSON gives a text as jsonb.
+func canonicalJSON(text []byte) types.Datum {
+	d, err := types.Parse(types.Of(types.JSONB), string(text), types.DefaultEnv())
+	if err != nil {
+		return types.NullDatum
+	}
+	return d
 }
 
 // entry appends an entry of another operator's table. A key of a type whose bytes do not give its value back, and what follows it, is
@@ -119,7 +250,7 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 	for _, n := range x.Words {
 		val = append(val, types.IntDatum(n))
 	}
-	if len(val) < len(w.spec.Rows[1].Types) {
+	if len(val) < len(w.rows[1].Types) {
 		if x.Value == nil {
 			val = append(val, types.NullDatum)
 		} else {
@@ -128,7 +259,11 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 	}
 	w.record(0, key)
 	w.record(1, val)
-	w.end()
+	id := binary.BigEndian.AppendUint64(nil, uint64(x.WindowEnd))
+	if t.Decl.IntKey {
+		id = binary.BigEndian.AppendUint64(id, uint64(x.Int))
+	}
+	w.end(append(id, x.Key...))
 }
 
 // metadataColumns are those of state_metadata (reference 9.2), with the schemas beside.
@@ -227,6 +362,10 @@ func (s *stateSnapshot) count() int64 { return int64(s.b.N) }
 
 // stateForView reads a state table that a new view begins with.
 func (e *Engine) stateForView(rel *catalog.Relation) (contentSnapshot, error) {
+	if s, ok := specOf(rel); ok && (s.Batch != nil || s.Feed) {
+		return nil, sqlerr.Unsupported("batch_id and read_change_feed of statestore are not supported in a materialized view").
+			WithHint("Keep what they give in a table: CREATE TABLE ... AS SELECT ... FROM statestore(...).")
+	}
 	b, err := e.readState(rel)
 	if err != nil {
 		return nil, sqlerr.From(err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -78,9 +79,9 @@ func (r *txReader) systemContext() *systemContext {
 }
 
 // scanSystem gives a system relation's rows as the session sees them.
-func (r *txReader) scanSystem(src *dataflow.Source, f func(*batch.Batch) error) error {
+func (r *txReader) scanSystem(ctx context.Context, src *dataflow.Source, f func(*batch.Batch) error) error {
 	if _, ok := specOf(src.Rel); ok {
-		return r.e.scanState(src, f)
+		return r.e.scanState(ctx, src, f)
 	}
 	b, err := r.e.system[src.Rel.OID].rows(r.systemContext())
 	if err != nil || b.N == 0 {

@@ -248,7 +248,7 @@ func (s *sess) reader() reader {
 // scan implements reader.
 func (r *txReader) scan(ctx context.Context, src *dataflow.Source, f func(*batch.Batch) error) error {
 	if src.Rel.Kind == catalog.System {
-		return r.scanSystem(src, f)
+		return r.scanSystem(ctx, src, f)
 	}
 	o := r.own[src.Rel.OID]
 	if o == nil {
