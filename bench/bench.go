@@ -112,6 +112,11 @@ func run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	if o.wants("pauses") {
+		if err := pauses(ctx, o); err != nil {
+			return err
+		}
+	}
 	return served(ctx, &o)
 }
 

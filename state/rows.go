@@ -141,8 +141,20 @@ func (r *Rows) Publish(epoch uint64) {
 	r.view.Store(&v)
 	if len(v.runs)-r.frozen > manyRuns && !r.merging {
 		r.merging = true
-		go r.mergeBehind(v.runs[r.frozen:])
+		go r.mergeBehind(lastTier(v.runs[r.frozen:]))
 	}
+}
+
+// lastTier gives the runs at the end that are to be merged: a run joins if those after it hold at least half as many rows together, so that
+// each row is merged a logarithmic number of times.
+func lastTier(runs []*run) []*run {
+	lo := len(runs) - 1
+	for size := len(runs[lo].recs); lo > 0 && len(runs[lo-1].recs) <= 2*size; {
+		lo--
+		size += len(runs[lo].recs)
+	}
+	// Those before are each larger than all that follow: there are few.
+	return runs[min(lo, len(runs)-fanIn):]
 }
 
 // mergeBehind merges runs beside the epochs, and puts the result in their place if they still stand together.

@@ -156,7 +156,7 @@ func mergeRuns(runs []*run) *run {
 
 // merge walks several runs, and perhaps the rows on disk, in key order.
 type merge struct {
-	src    []cursor
+	src    []cursor // a heap: the least is first
 	disk   *diskRows
 	err    error
 	key    []byte // of the current row, valid until next
@@ -202,6 +202,47 @@ func (m *merge) seek(runs []*run, lo, hi []byte) {
 			m.src = append(m.src, c)
 		}
 	}
+	for i := len(m.src)/2 - 1; i >= 0; i-- {
+		m.sift(i)
+	}
+}
+
+func (c *cursor) less(d *cursor) bool {
+	return c.head < d.head || c.head == d.head && bytes.Compare(c.key(), d.key()) < 0
+}
+
+// sift moves the cursor at i down to where it belongs.
+func (m *merge) sift(i int) {
+	src := m.src
+	c := src[i]
+	for {
+		j := 2*i + 1
+		if j >= len(src) {
+			break
+		}
+		if j+1 < len(src) && src[j+1].less(&src[j]) {
+			j++
+		}
+		if !src[j].less(&c) {
+			break
+		}
+		src[i] = src[j]
+		i = j
+	}
+	src[i] = c
+}
+
+// step moves the least cursor on.
+func (m *merge) step() {
+	if !m.src[0].step() {
+		n := len(m.src) - 1
+		m.src[0] = m.src[n]
+		m.src = m.src[:n]
+		if n == 0 {
+			return
+		}
+	}
+	m.sift(0)
 }
 
 // next moves to the following row; its weight may be zero or negative. False at the end, or after an error.
@@ -209,49 +250,23 @@ func (m *merge) next() bool {
 	if m.err != nil {
 		return false
 	}
-	least, tied := -1, false
-	for i := range m.src {
-		c := &m.src[i]
-		if least < 0 {
-			least = i
-			continue
-		}
-		l := &m.src[least]
-		if c.head > l.head {
-			continue
-		}
-		d := -1
-		if c.head == l.head {
-			d = bytes.Compare(c.key(), l.key())
-		}
-		if d < 0 {
-			least, tied = i, false
-		} else if d == 0 {
-			tied = true
-		}
-	}
 	if d := m.disk; d != nil && d.valid {
 		order := 1
-		if least >= 0 {
-			order = bytes.Compare(m.src[least].key(), d.key)
+		if len(m.src) > 0 {
+			order = bytes.Compare(m.src[0].key(), d.key)
 		}
 		if order >= 0 {
 			return m.takeDisk(order == 0)
 		}
 	}
-	if least < 0 {
+	if len(m.src) == 0 {
 		return false
 	}
-	l := &m.src[least]
+	l := &m.src[0]
 	m.key, m.klen, m.weight = l.key(), int(l.r.recs[l.i].klen), l.r.recs[l.i].weight
-	if !tied {
-		if !l.step() {
-			m.src = slices.Delete(m.src, least, least+1)
-		}
-		return true
-	}
-	m.weight = 0
-	m.takeRuns()
+	head := l.head
+	m.step()
+	m.takeRuns(head)
 	return true
 }
 
@@ -261,24 +276,16 @@ func (m *merge) takeDisk(tied bool) bool {
 	m.buf = append(m.buf[:0], d.key...) // the iterator is about to overwrite it
 	m.key, m.klen, m.weight = m.buf, d.klen, d.weight
 	if tied {
-		m.takeRuns()
+		m.takeRuns(headOf(m.key))
 	}
 	m.err = d.next()
 	return m.err == nil
 }
 
-// takeRuns adds the weights that runs have of the current key, and moves them on.
-func (m *merge) takeRuns() {
-	head := headOf(m.key)
-	src := m.src[:0]
-	for _, c := range m.src {
-		if c.head == head && bytes.Equal(c.key(), m.key) {
-			m.weight += c.r.recs[c.i].weight
-			if !c.step() {
-				continue
-			}
-		}
-		src = append(src, c)
+// takeRuns adds the weights that runs have of the current key, whose head is given, and moves them on.
+func (m *merge) takeRuns(head uint64) {
+	for len(m.src) > 0 && m.src[0].head == head && bytes.Equal(m.src[0].key(), m.key) {
+		m.weight += m.src[0].r.recs[m.src[0].i].weight
+		m.step()
 	}
-	m.src = src
 }

@@ -37,17 +37,18 @@ const (
 	opDelete
 )
 
-// Bytes gives the size of what the section writes.
+// Bytes gives the size of what the section writes; of operator state it is known once it is being written.
 func (s *Section) Bytes() int64 { return s.bytes }
 
-// Entries gives the number of keys that the section writes.
+// Entries gives the number of keys that the section writes; of operator state it is known once it is being written.
 func (s *Section) Entries() int64 { return s.entries }
 
-// SpaceSection is the section of a view's operator state.
+// SpaceSection is the section of a view's operator state. f need not be complete before the section is written.
 func SpaceSection(view catalog.OID, f *table.Frozen) *Section {
-	s := &Section{prefix: relationKey(keySpace, view), bytes: f.Bytes(), entries: int64(f.Len())}
-	// The ranges are known after sorting, which is the writer's work.
+	s := &Section{prefix: relationKey(keySpace, view)}
+	// Sizes are known when everything is copied, the ranges after sorting, which is the writer's work.
 	s.sorted = func() {
+		s.bytes, s.entries = f.Bytes(), int64(f.Len())
 		s.ranges = nil
 		for _, r := range f.Ranges() {
 			s.ranges = append(s.ranges, table.Range{Lo: join(s.prefix, r.Lo), Hi: join(s.prefix, r.Hi)})

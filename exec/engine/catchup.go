@@ -361,6 +361,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 	}
 	f := &backfill{stop: make(chan struct{}), done: make(chan struct{})}
 	v.mu.Lock()
+	v.space.Finish()
 	v.fill, v.status = f, viewBackfill
 	v.mu.Unlock()
 	e.fills.Add(1)

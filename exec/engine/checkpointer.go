@@ -12,13 +12,16 @@ import (
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
-// checkpointer writes checkpoints beside the loop, one at a time. What is written is frozen on the loop's goroutine between
-// two epochs; epochs go on while it is written.
+// checkpointer writes checkpoints beside the loop, one at a time. What is written is fixed on the loop's goroutine between two
+// epochs, which takes little time, and copied there in small steps between the epochs that follow: an operator that changes an
+// entry before has it copied first. Then it is written beside the loop.
 type checkpointer struct {
 	e *Engine
 	// Of the loop's goroutine:
-	running bool // a write is on its way
+	running bool // a checkpoint is on its way
 	done    chan error
+	copying *frozenState // of the one on its way: not all of it is copied yet
+	stepped time.Time    // when the loop last worked at it
 	again   *frozenState // of a write that failed and changed nothing: it must be written before anything newer is frozen
 }
 
@@ -34,6 +37,7 @@ func newCheckpointer(e *Engine) *checkpointer { return &checkpointer{e: e} }
 // maybeCheckpoint starts a checkpoint when one is due: by time, or because state has outgrown its budget and only what is written can
 // be evicted. It runs on the loop's goroutine.
 func (e *Engine) maybeCheckpoint() {
+	e.stepState()
 	if !e.dirty && !e.checkpoints.running || e.readOnly() != nil {
 		return
 	}
@@ -41,6 +45,7 @@ func (e *Engine) maybeCheckpoint() {
 	if c.running {
 		if used > e.opts.MemoryBytes {
 			// Epochs make state faster than it is written: they wait.
+			e.copyAll()
 			err := <-c.done
 			c.done <- err
 		}
@@ -91,6 +96,49 @@ func (e *Engine) startCheckpoint() error {
 		e.dirty = false
 	}
 	c.running, c.done, c.again = true, make(chan error, 1), nil
+	c.copying, c.stepped = f, time.Now()
+	return nil
+}
+
+// stateStep is how long the loop works between two epochs at what a checkpoint left to do, at least: where epochs take long it is an
+// eighth of the time since it last did, so that the checkpoint does come.
+const stateStep = 2 * time.Millisecond
+
+// stepState goes on copying what a checkpoint is to write, and starts to write it when all is copied; it also lets go of what
+// one that is written kept in memory. It runs on the loop's goroutine between epochs.
+func (e *Engine) stepState() {
+	c := e.checkpoints
+	if c.copying == nil && !e.thawing {
+		return
+	}
+	start := time.Now()
+	until := start.Add(max(stateStep, start.Sub(c.stepped)/8))
+	defer func() { c.stepped = time.Now() }()
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewBackfill {
+			continue // its space is another goroutine's, and has nothing to do
+		}
+		for v.space.Step(256) {
+			if time.Now().After(until) {
+				return
+			}
+		}
+	}
+	e.thawing = false
+	e.copyAll()
+}
+
+// copyAll copies what is left of the checkpoint on its way, and starts to write it.
+func (e *Engine) copyAll() {
+	c := e.checkpoints
+	f := c.copying
+	if f == nil {
+		return
+	}
+	c.copying = nil
+	for _, x := range f.frozen {
+		x.Complete()
+	}
 	done := c.done
 	go func() {
 		written, err := e.writeCheckpoint(f)
@@ -102,16 +150,16 @@ func (e *Engine) startCheckpoint() error {
 		_ = e.do(func() {
 			c.running = false
 			if err == nil {
+				e.thawing = true
 				e.evict()
 			} else {
 				e.dirty = true
 			}
 		})
 	}()
-	return nil
 }
 
-// freeze copies what changed since the last checkpoint.
+// freeze fixes what changed since the last checkpoint, as it is now.
 func (e *Engine) freeze() (*frozenState, error) {
 	p := e.current()
 	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
@@ -275,6 +323,7 @@ func (e *Engine) checkpointNow(ctx context.Context) error {
 // finalCheckpoint writes a checkpoint when the loop has ended.
 func (e *Engine) finalCheckpoint() error {
 	if c := e.checkpoints; c.running {
+		e.copyAll()
 		err := <-c.done
 		c.done <- err
 	}

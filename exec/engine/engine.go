@@ -79,6 +79,7 @@ type Engine struct {
 	dirty          bool // epochs since the last checkpoint
 	lastCheckpoint time.Time
 	checkpoints    *checkpointer
+	thawing        bool  // a checkpoint was written, and operator state has to let go of what it kept for it
 	stopViews      bool  // during a recovery after others that did not end
 	startedAt      int64 // microseconds since 1970
 

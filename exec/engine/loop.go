@@ -100,6 +100,9 @@ func (e *Engine) loop() {
 // untilDue is how long the loop may sleep: until a stream or view has something to do because time has passed, or a checkpoint is due.
 func (e *Engine) untilDue() time.Duration {
 	wait := time.Hour
+	if e.checkpoints.copying != nil || e.thawing {
+		return 0
+	}
 	if e.readOnly() != nil {
 		return wait
 	}

@@ -16,7 +16,9 @@ func (s *Space) loaded(n int64) { s.mem += n }
 // target bytes, cold ones first, or nothing more can be dropped. It is called
 // between epochs and makes slots invalid. It gives the memory that remains.
 func (s *Space) Evict(target int64) int64 {
+	s.finish()
 	s.Thaw()
+	s.finishThaw()
 	s.mem = s.MemBytes()
 	if s.backing == nil {
 		return s.mem

@@ -2,39 +2,107 @@ package table
 
 import "encoding/binary"
 
-// Freeze copies what changed since the last Freeze and clears the dirty marks.
-// It is called between epochs and makes slots of Hash tables invalid. The
-// engine hands the result to a checkpoint; whoever wrote it calls its Written.
-// A transient space gives an empty one.
+// Freeze fixes what changed since the last Freeze, as it is now, and clears the
+// dirty marks. It takes little time: the entries are copied by Step, or when
+// somebody is about to change them. It is called between epochs and makes
+// slots of Hash tables invalid. The engine hands the result, when it is
+// complete, to a checkpoint; whoever wrote it calls its Written. A transient
+// space gives an empty one.
 func (s *Space) Freeze() *Frozen {
+	s.finish()
 	s.Thaw()
-	f := &Frozen{}
+	s.finishThaw()
+	f := &Frozen{sp: s}
 	if s.backing == nil {
 		return f
 	}
 	if s.dropped {
 		s.dropped = false
-		f.deleteRange([]byte{spaceData}, []byte{spaceMeta + 1})
+		f.ranges = append(f.ranges, Range{[]byte{spaceData}, []byte{spaceMeta + 1}})
 	}
+	meta := &part{prefix: 1}
 	for _, t := range s.tables {
-		t.freeze(f)
+		t.freeze(f, meta)
+		if t.freezing() {
+			f.left = append(f.left, t)
+		}
 		inf := t.info()
 		if inf.written == t.Len()+1 {
 			continue
 		}
 		inf.written = t.Len() + 1
-		off := f.begin()
-		key := metaKey(inf.ord)
-		f.buf = append(append(f.buf, key...), inf.encode(t.Len())...)
-		f.end(off, len(key))
+		b := meta.room(maxMeta)
+		off := len(b)
+		b = append(b, metaKey(inf.ord)...)
+		klen := len(b) - off
+		meta.put(append(b, inf.encode(t.Len())...), off, klen, false)
 	}
+	f.parts = append(f.parts, meta)
 	s.stored = nil
 	s.inFlight = append(s.inFlight, f)
 	return f
 }
 
-// Thaw lets go of what was kept in memory because its checkpoint was not
-// written, if it is now. Freeze and Evict do it themselves.
+// maxMeta is more than the key of a description takes.
+const maxMeta = 64
+
+// Step does about n entries' worth of the work that Freeze, or the end of
+// a write, left to be done between epochs; it says whether there is more.
+// Nothing waits for it but the write itself.
+func (s *Space) Step(n int) (more bool) {
+	for _, f := range s.inFlight {
+		if len(f.left) > 0 {
+			n = s.step(f, n)
+			if n <= 0 {
+				return true
+			}
+		}
+	}
+	s.Thaw()
+	for len(s.thawing) > 0 && n > 0 {
+		if n = s.thawing[0].thaw(n); n > 0 {
+			s.thawing = s.thawing[1:]
+		}
+	}
+	return len(s.thawing) > 0
+}
+
+// step copies about n entries into f; it gives what is left of n, zero or less if there is more to copy.
+func (s *Space) step(f *Frozen, n int) int {
+	for len(f.left) > 0 {
+		if n = f.left[0].copyFrozen(n); n <= 0 && f.left[0].freezing() {
+			return n
+		}
+		f.left = f.left[1:]
+	}
+	return max(n, 1)
+}
+
+// Finish does all that Step would do. The engine calls it before another goroutine takes the space.
+func (s *Space) Finish() {
+	s.finish()
+	s.Thaw()
+	s.finishThaw()
+}
+
+// finish copies whatever a Frozen still waits for.
+func (s *Space) finish() {
+	for _, f := range s.inFlight {
+		f.Complete()
+	}
+}
+
+// finishThaw lets go of everything that was kept for a checkpoint that is written.
+func (s *Space) finishThaw() {
+	for _, t := range s.thawing {
+		for t.thaw(1<<20) <= 0 {
+		}
+	}
+	s.thawing = nil
+}
+
+// Thaw begins to let go of what was kept in memory because its checkpoint was
+// not written, if it is now: Step goes on with it. Freeze and Evict do it themselves.
 func (s *Space) Thaw() {
 	n := 0
 	for _, f := range s.inFlight {
@@ -47,8 +115,10 @@ func (s *Space) Thaw() {
 		return
 	}
 	s.inFlight = nil
+	s.finishThaw()
 	for _, t := range s.tables {
-		t.thaw()
+		t.beginThaw()
+		s.thawing = append(s.thawing, t)
 	}
 }
 
@@ -58,7 +128,7 @@ func (s *Space) Writing() bool {
 	return len(s.inFlight) > 0
 }
 
-// DirtyEntries gives the number of entries that the next Freeze will copy.
+// DirtyEntries gives the number of entries that the next Freeze will take.
 func (s *Space) DirtyEntries() int64 {
 	var n int64
 	for _, t := range s.tables {
@@ -69,7 +139,9 @@ func (s *Space) DirtyEntries() int64 {
 
 // Drop empties all tables; the next Freeze deletes what the store has.
 func (s *Space) Drop() {
+	s.finish()
 	s.dropped = true
+	s.thawing = nil
 	for _, t := range s.tables {
 		t.info().written = 0
 		t.clear()
@@ -90,140 +162,220 @@ func (w *Windows) dirtyEntries() int64 {
 	return n
 }
 
-func (t *Hash) freeze(f *Frozen) {
+// hashFreeze is a Freeze of a Hash of which entries are not copied yet: those with flagPending.
+type hashFreeze struct {
+	part *part
+	next int // slots before it are copied
+}
+
+func (t *Hash) freeze(f *Frozen, _ *part) {
+	t.freezeTo(f.newPart(t.prefix))
+}
+
+// freezeTo turns dirty marks into pending ones.
+func (t *Hash) freezeTo(p *part) {
+	n := len(t.flags)
+	dirty := t.dirty
 	t.dirty = 0
-	for s, fl := range t.flags {
-		if fl&flagDirty == 0 {
-			t.flags[s] = fl &^ flagHot
-			continue
+	flags := t.flags
+	i := 0
+	for ; i+8 <= n; i += 8 { // eight at a time
+		x := binary.LittleEndian.Uint64(flags[i:])
+		d := x & (ones * uint64(flagDirty))
+		x &^= ones * uint64(flagDirty|flagHot)
+		// flagDirty is the lowest bit.
+		x |= d * uint64(flagPending|flagFrozen|flagOnDisk|flagHot)
+		binary.LittleEndian.PutUint64(flags[i:], x)
+	}
+	for ; i < n; i++ {
+		fl := flags[i]
+		flags[i] = fl &^ (flagDirty | flagHot)
+		if fl&flagDirty != 0 {
+			flags[i] |= flagPending | flagFrozen | flagOnDisk | flagHot
 		}
-		off := f.begin()
-		var key []byte
-		var ik int64
-		if t.intKey {
-			ik = t.ints[s]
-		} else {
-			key = t.Key(int32(s))
-		}
-		f.buf = t.appendDiskKey(f.buf, t.tagOf(int32(s)), ik, key)
-		if fl&flagTomb != 0 {
-			f.endDelete(off)
-		} else {
-			klen := int(f.begin() - off)
-			f.buf = appendWords(f.buf, t.Words(int32(s)), t.Blob(int32(s)))
-			f.end(off, klen)
-		}
-		t.flags[s] = fl&^flagDirty | flagFrozen | flagOnDisk | flagHot
+	}
+	if dirty > 0 {
+		t.fz = &hashFreeze{part: p}
 	}
 }
 
-// thaw drops the tombs that are not needed any more.
-func (t *Hash) thaw() {
-	for s, fl := range t.flags {
+// ones is the lowest bit of each of eight bytes.
+const ones = 0x0101010101010101
+
+func (t *Hash) freezing() bool { return t.fz != nil }
+
+// copyFrozen copies pending entries, about n of them, and gives what is left of n.
+func (t *Hash) copyFrozen(n int) int {
+	z := t.fz
+	if z == nil {
+		return n
+	}
+	for z.next < len(t.flags) {
+		if n <= 0 {
+			return n
+		}
+		i, end := z.next, min(z.next+64, len(t.flags))
+		for ; i+8 <= end; i += 8 {
+			if binary.LittleEndian.Uint64(t.flags[i:])&(ones*uint64(flagPending)) == 0 {
+				continue
+			}
+			for s := i; s < i+8; s++ {
+				if t.flags[s]&flagPending != 0 {
+					t.settle(int32(s))
+					n--
+				}
+			}
+		}
+		for ; i < end; i++ {
+			if t.flags[i]&flagPending != 0 {
+				t.settle(int32(i))
+				n--
+			}
+		}
+		z.next = end
+		n--
+	}
+	t.fz = nil
+	return n
+}
+
+// settle copies an entry that is pending, before it changes.
+func (t *Hash) settle(s int32) {
+	var key []byte
+	var ik int64
+	if t.intKey {
+		ik = t.ints[s]
+	} else {
+		key = t.Key(s)
+	}
+	blob := t.Blob(s)
+	b := t.fz.part.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*t.w + 1 + len(blob))
+	off := len(b)
+	b = t.appendDiskKey(b, t.tagOf(s), ik, key)
+	klen := len(b) - off
+	del := t.flags[s]&flagTomb != 0
+	if !del {
+		b = appendWords(b, t.Words(s), blob)
+	}
+	t.fz.part.put(b, off, klen, del)
+	t.flags[s] &^= flagPending
+}
+
+// settleSlots settles entries that were found and may be changed next.
+func (t *Hash) settleSlots(slots, sel []int32) {
+	if sel != nil {
+		for _, k := range sel {
+			if s := slots[k]; t.flags[s]&flagPending != 0 {
+				t.settle(s)
+			}
+		}
+		return
+	}
+	for _, s := range slots {
+		if t.flags[s]&flagPending != 0 {
+			t.settle(s)
+		}
+	}
+}
+
+func (t *Hash) beginThaw() { t.thawed = 0 }
+
+// thaw drops the tombs that are not needed any more, and the marks of what was frozen. It looks at about 16 n entries, and gives what is left of n.
+func (t *Hash) thaw(n int) int {
+	for ; t.thawed < len(t.flags); t.thawed++ {
+		i := t.thawed
+		if i&7 == 0 && i+8 <= len(t.flags) && binary.LittleEndian.Uint64(t.flags[i:])&(ones*uint64(flagFrozen)) == 0 {
+			t.thawed += 7
+			if i&127 == 0 {
+				n--
+			}
+			continue
+		}
+		if n <= 0 {
+			return n
+		}
+		fl := t.flags[i]
 		if fl&flagFrozen == 0 {
 			continue
 		}
-		t.flags[s] &^= flagFrozen
+		t.flags[i] &^= flagFrozen
+		n--
 		if fl&flagTomb != 0 && fl&flagDirty == 0 {
 			t.tombs--
-			t.unlink(int32(s))
+			t.unlink(int32(i))
 		}
 	}
+	return max(n, 1)
 }
 
-func (t *Hash) clear() {
-	t.reset()
-}
+func (t *Hash) clear() { t.reset() }
 
-func (t *Ordered) freeze(f *Frozen) {
-	for _, d := range t.dels {
-		lo, hi := t.bounds(d.lo, d.hi)
-		f.deleteRange(lo, hi)
-	}
-	for _, d := range t.dels {
-		t.frozenDels.add(d.lo, d.hi)
-	}
-	t.dels = nil
-	if t.dirty == 0 {
-		return
-	}
-	t.dirty = 0
-	for _, b := range t.p.top {
-		for _, l := range b.leaves {
-			for i := range l.ents {
-				c := &l.ents[i]
-				if c.flags&flagDirty == 0 {
-					continue
-				}
-				off := f.begin()
-				f.buf = append(append(f.buf, t.prefix...), l.key(i)...)
-				if c.flags&flagTomb != 0 {
-					f.endDelete(off)
-				} else {
-					f.buf = append(f.buf, l.val(i)...)
-					f.end(off, len(t.prefix)+int(c.klen))
-				}
-				c.flags = c.flags&^flagDirty | flagFrozen | flagOnDisk
-			}
-		}
-	}
-}
-
-func (t *Ordered) thaw() {
-	t.frozenDels = nil
-	q := pos{}
-	for t.p.norm(&q) {
-		c := &t.p.leaf(q).ents[q.i]
-		fl := c.flags
-		c.flags &^= flagFrozen
-		if fl&flagFrozen == 0 || fl&flagTomb == 0 || fl&flagDirty != 0 {
-			q.i++
-			continue
-		}
-		k := append([]byte(nil), t.p.leaf(q).key(q.i)...)
-		t.p.remove(q)
-		q, _ = t.p.seek(k)
-	}
-}
-
-func (t *Ordered) clear() {
-	t.p = newPages()
-	t.live, t.absent, t.dirty, t.partial = 0, 0, 0, false
-	t.dels, t.frozenDels = nil, nil
-}
-
-func (w *Windows) freeze(f *Frozen) {
+func (w *Windows) freeze(f *Frozen, meta *part) {
 	for _, end := range w.gone {
 		lo := w.windowPrefix(end)
-		f.deleteRange(lo, PrefixEnd(lo))
+		f.ranges = append(f.ranges, Range{lo, PrefixEnd(lo)})
 		if w.open[end] == nil {
-			off := f.begin()
-			f.buf = append(f.buf, w.windowMeta(end)...)
-			f.endDelete(off)
+			b := meta.room(maxMeta)
+			off := len(b)
+			b = append(b, w.windowMeta(end)...)
+			meta.put(b, off, len(b)-off, true)
 		}
 	}
 	w.gone = nil
 	for _, end := range w.ends {
 		x := w.open[end]
-		if x.h.dirty == 0 && x.onDisk {
-			x.h.freeze(f) // clears hot marks
+		changed := x.h.dirty > 0 || !x.onDisk
+		// Windows come in the order of their keys, and so do their parts.
+		x.h.freezeTo(nil)
+		if x.h.fz != nil {
+			x.h.fz.part = f.newPart(x.h.prefix)
+			w.left = append(w.left, x.h)
+		}
+		if !changed {
 			continue
 		}
-		x.h.freeze(f)
 		x.onDisk = true
-		off := f.begin()
-		key := w.windowMeta(end)
-		f.buf = append(f.buf, key...)
-		f.buf = binary.AppendVarint(f.buf, x.start)
-		f.buf = binary.AppendVarint(f.buf, x.h.Len())
-		f.end(off, len(key))
+		b := meta.room(maxMeta)
+		off := len(b)
+		b = append(b, w.windowMeta(end)...)
+		klen := len(b) - off
+		b = binary.AppendVarint(b, x.start)
+		meta.put(binary.AppendVarint(b, x.h.Len()), off, klen, false)
 	}
 }
 
-func (w *Windows) thaw() {
-	for _, x := range w.open {
-		x.h.thaw()
+func (w *Windows) freezing() bool { return len(w.left) > 0 }
+
+// copyFrozen copies of the windows that were open at the Freeze, those that were dropped since too.
+func (w *Windows) copyFrozen(n int) int {
+	for len(w.left) > 0 {
+		if n = w.left[0].copyFrozen(n); w.left[0].fz != nil {
+			return n
+		}
+		w.left = w.left[1:]
 	}
+	w.left = nil
+	return n
+}
+
+func (w *Windows) beginThaw() {
+	w.thawing = w.thawing[:0]
+	for _, end := range w.ends {
+		h := w.open[end].h
+		h.beginThaw()
+		w.thawing = append(w.thawing, h)
+	}
+}
+
+// thaw thaws the windows that were open when the write ended.
+func (w *Windows) thaw(n int) int {
+	for len(w.thawing) > 0 {
+		if n = w.thawing[0].thaw(n); n <= 0 {
+			return n
+		}
+		w.thawing = w.thawing[1:]
+	}
+	return max(n, 1)
 }
 
 func (w *Windows) clear() {

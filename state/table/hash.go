@@ -43,18 +43,21 @@ type Hash struct {
 	tombs int     // entries that are only there to hide what is on disk
 	dirty int     // entries with flagDirty
 
-	disk diskState
+	disk   diskState
+	fz     *hashFreeze // nil: no Freeze has entries to copy
+	thawed int         // slots before it have been thawed
 }
 
 // Flags of an entry, of Hash and of Ordered.
 const (
-	flagDirty  uint8 = 1 << iota // changed since the last Freeze
-	flagAdded                    // created since the last ClearAdded
-	flagOnDisk                   // on disk, or in a run that is being written
-	flagTomb                     // removed; kept because flagOnDisk
-	flagFrozen                   // in a run that is being written
-	flagHot                      // changed between the last two Freezes
-	flagFree                     // the slot is not in use
+	flagDirty   uint8 = 1 << iota // changed since the last Freeze
+	flagAdded                     // created since the last ClearAdded
+	flagOnDisk                    // on disk, or in a run that is being written
+	flagTomb                      // removed; kept because flagOnDisk
+	flagFrozen                    // in a run that is being written
+	flagHot                       // changed between the last two Freezes
+	flagFree                      // the slot is not in use
+	flagPending                   // as of the last Freeze, and not copied yet (Hash)
 )
 
 const (
@@ -180,6 +183,9 @@ func (t *Hash) packAdded() {
 
 // revive turns a tomb into a new entry.
 func (t *Hash) revive(s int32) {
+	if t.flags[s]&flagPending != 0 {
+		t.settle(s)
+	}
 	t.tombs--
 	clear(t.words[int(s)*t.w : (int(s)+1)*t.w])
 	if t.flags[s]&flagDirty != 0 {
@@ -194,6 +200,9 @@ func (t *Hash) revive(s int32) {
 func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
 	if t.disk.partial {
 		t.fetchInts(keys, sel)
+	}
+	if t.fz != nil {
+		defer t.settleSlots(slots[:len(keys)], sel)
 	}
 	if sel != nil {
 		for _, k := range sel {
@@ -263,8 +272,16 @@ func (t *Hash) FindInt(key int64) int32 {
 	if s < 0 && t.disk.partial {
 		s = t.fetchOneInt(key, tag)
 	}
-	if s >= 0 && t.flags[s]&flagTomb != 0 {
+	return t.found(s)
+}
+
+// found is what a search answers that came to slot s.
+func (t *Hash) found(s int32) int32 {
+	if s < 0 || t.flags[s]&flagTomb != 0 {
 		return -1
+	}
+	if t.flags[s]&flagPending != 0 {
+		t.settle(s) // it may be changed next
 	}
 	return s
 }
@@ -413,8 +430,7 @@ func (t *Hash) tagOf(slot int32) uint32 {
 }
 
 // Each calls f for every entry, on disk or in memory, in the order of slots,
-// until it returns false. f may change words and blobs and remove the entry it
-// was given, and add nothing.
+// until it returns false. f must not change the table.
 func (t *Hash) Each(f func(slot int32) bool) {
 	t.fetchAll()
 	for s := range t.flags {

@@ -12,8 +12,11 @@ func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots 
 	if t.disk.partial {
 		t.fetchBytes(hashes, off, data)
 	}
-	idx, mask := t.idx, uint32(len(t.idx)-1)
 	slots = slots[:len(hashes)]
+	if t.fz != nil {
+		defer t.settleSlots(slots, nil)
+	}
+	idx, mask := t.idx, uint32(len(t.idx)-1)
 next:
 	for k, h := range hashes {
 		key := data[off[k]:off[k+1]]
@@ -109,10 +112,7 @@ func (t *Hash) FindBytes(key []byte) int32 {
 	if s < 0 && t.disk.partial {
 		s = t.fetchOneBytes(key, tag)
 	}
-	if s >= 0 && t.flags[s]&flagTomb != 0 {
-		return -1
-	}
-	return s
+	return t.found(s)
 }
 
 // Key gives the key of an entry of a table with bytes keys, valid until the next FindOrAdd or Find.

@@ -23,6 +23,10 @@ type Ordered struct {
 	// written. They hide what is on disk; what is in memory is newer.
 	dels, frozenDels spans
 	key              []byte // buffer for keys on disk
+
+	gen    uint32         // number of the last Freeze
+	fz     *orderedFreeze // nil: no Freeze has leaves to copy
+	thawed []byte         // leaves before this key have been thawed
 }
 
 // span is a range of keys [lo, hi); hi nil: no bound.
@@ -77,6 +81,7 @@ func (t *Ordered) Get(key []byte) (val []byte, ok bool) {
 // Put sets the value of a key.
 func (t *Ordered) Put(key, val []byte) {
 	q, found := t.p.seek(key)
+	t.settle(t.p.leaf(q))
 	if !found {
 		flags := flagDirty
 		if t.partial && t.onDisk(key) {
@@ -103,6 +108,7 @@ func (t *Ordered) Put(key, val []byte) {
 // Delete removes a key, if it is there.
 func (t *Ordered) Delete(key []byte) {
 	q, found := t.p.seek(key)
+	t.settle(t.p.leaf(q))
 	if !found {
 		if t.partial && t.onDisk(key) {
 			t.absent--
@@ -115,7 +121,7 @@ func (t *Ordered) Delete(key []byte) {
 }
 
 // kill removes the entry at q, or leaves a tomb that hides what is on disk.
-// It says whether the entry is still there, as a tomb.
+// It says whether the entry is still there, as a tomb. The leaf is settled.
 func (t *Ordered) kill(q pos) bool {
 	c := &t.p.leaf(q).ents[q.i]
 	if c.flags&flagTomb != 0 {
@@ -143,6 +149,7 @@ const manyTombs = 16
 
 // DeleteRange removes the keys in [lo, hi); hi nil: no bound.
 func (t *Ordered) DeleteRange(lo, hi []byte) {
+	t.settleRange(lo, hi)
 	onDisk := 0
 	if t.partial {
 		n := t.countOnlyOnDisk(lo, hi)

@@ -13,6 +13,8 @@ type pages struct {
 	bytes int64     // memory of leaves
 	n     int       // entries, tombs included
 	last  pos       // where seek ended, as far as that is still a place
+	// pending says that a Freeze has leaves to copy: they are not joined with others.
+	pending bool
 }
 
 // branch is a run of leaves. seps[i] is at most the first key of leaves[i] and
@@ -28,7 +30,9 @@ type leaf struct {
 	ents    []cell
 	data    []byte
 	garbage int
-	touched bool // read or written since the last Evict looked
+	touched bool   // read or written since the last Evict looked
+	gen     uint32 // number of the Freeze that copied it last
+	frozen  bool   // it may hold entries with flagFrozen
 }
 
 // cell locates one entry: its key and right behind it its value.
@@ -164,7 +168,7 @@ func (p *pages) near(k []byte) (q pos, ok bool) {
 // insert puts a new entry at q, as seek gave it.
 func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	l := p.leaf(q)
-	l.touched = true
+	l.touched, l.frozen = true, l.frozen || flags&flagFrozen != 0
 	before := l.mem()
 	off := uint32(len(l.data))
 	l.data = append(append(l.data, k...), v...)
@@ -224,7 +228,7 @@ func (p *pages) split(q pos) {
 	if q.i == len(l.ents)-1 && cut > 1 {
 		cut = len(l.ents) - 1
 	}
-	r := &leaf{ents: append(make([]cell, 0, leafCells+1), l.ents[cut:]...), data: l.data, touched: true}
+	r := &leaf{ents: append(make([]cell, 0, leafCells+1), l.ents[cut:]...), data: l.data, touched: true, gen: l.gen, frozen: l.frozen}
 	r.repack()
 	l.ents = l.ents[:cut]
 	if cut < leafCells {
@@ -287,7 +291,7 @@ func (p *pages) shrink(q pos) {
 		return
 	}
 	r := b.leaves[q.l+1]
-	if len(l.ents)+len(r.ents) > leafCells/2 || len(l.data)+len(r.data) > leafBytes/2 {
+	if p.pending && l.gen != r.gen || len(l.ents)+len(r.ents) > leafCells/2 || len(l.data)+len(r.data) > leafBytes/2 {
 		return
 	}
 	before := l.mem()
@@ -298,7 +302,7 @@ func (p *pages) shrink(q pos) {
 		l.ents = append(l.ents, c)
 	}
 	l.garbage += r.garbage
-	l.touched = l.touched || r.touched
+	l.touched, l.frozen = l.touched || r.touched, l.frozen || r.frozen
 	p.bytes += l.mem() - before
 	p.dropLeaf(pos{q.b, q.l + 1, 0})
 }

@@ -42,6 +42,7 @@ type Space struct {
 	tables   []member
 	inFlight []*Frozen // frozen and perhaps not written yet, in order
 	dropped  bool      // Drop was called and not yet frozen
+	thawing  []member  // tables that still have marks of what is written now
 
 	budget int64 // bytes of memory, 0: no limit
 	mem    int64 // estimate of MemBytes since it was last computed
@@ -57,8 +58,11 @@ type member interface {
 	Len() int64
 	MemBytes() int64
 	dirtyEntries() int64
-	freeze(f *Frozen)                 // copies what changed and clears dirty marks
-	thaw()                            // what was frozen is on disk now
+	freeze(f *Frozen, meta *part)     // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
+	freezing() bool                   // something is left for copyFrozen
+	copyFrozen(n int) int             // copies about n entries, gives what is left of n
+	beginThaw()                       // what was frozen is on disk now
+	thaw(n int) int                   // lets go of about n entries, gives what is left of n; above zero: it is done
 	evict(hot bool, want int64) int64 // drops clean entries, gives bytes freed
 	load(max int64) bool              // reads what is missing, says whether all is there
 	each(f func(e *Entry) bool) bool  // false: f stopped it

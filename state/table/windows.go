@@ -16,6 +16,9 @@ type Windows struct {
 	last  *window // of the latest At: rows of one window mostly come together
 	spare []*Hash // tables of dropped windows, to use again
 	gone  []int64 // ends of dropped windows of which something is on disk
+
+	left    []*Hash // of which a Freeze has entries to copy; some are perhaps dropped
+	thawing []*Hash
 }
 
 type window struct {
@@ -96,7 +99,7 @@ func (w *Windows) Drop(end int64) {
 	if x.onDisk {
 		w.gone = append(w.gone, end)
 	}
-	if len(w.spare) < maxSpare {
+	if len(w.spare) < maxSpare && x.h.fz == nil {
 		x.h.reset()
 		w.spare = append(w.spare, x.h)
 	}
@@ -136,4 +139,5 @@ func (t *Hash) reset() {
 	t.blobs, t.blobBytes = nil, 0
 	t.free, t.added = t.free[:0], t.added[:0]
 	t.disk = diskState{}
+	t.fz, t.thawed = nil, 0
 }

@@ -1,0 +1,83 @@
+package table
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+)
+
+// TestFreezeIsOfItsMoment: what is written of a Freeze is the space as it was then, however much changes while it is copied.
+func TestFreezeIsOfItsMoment(t *testing.T) {
+	r := seeded(t)
+	for range 25 {
+		m := &model{t: t, r: r, b: &memBacking{m: map[string]string{}},
+			mInts: map[int64][2]int64{}, mStrs: map[string]string{}, mOrd: map[string]string{}, mWin: map[int64]map[int64]int64{}}
+		m.open()
+		budget := []int64{0, 60_000}[r.IntN(2)]
+		m.sp.SetBudget(budget)
+		change := func() {
+			m.stepInts()
+			m.stepStrs()
+			m.stepOrdered()
+			m.stepWindows()
+		}
+		for range 12 {
+			for range 1 + r.IntN(40) {
+				change()
+			}
+			if r.IntN(3) == 0 {
+				m.sp.Evict(budget / 2)
+			}
+			f := m.sp.Freeze()
+			then := &model{t: t, b: m.b, mInts: maps.Clone(m.mInts), mStrs: maps.Clone(m.mStrs), mOrd: maps.Clone(m.mOrd), mWin: map[int64]map[int64]int64{}}
+			for end, w := range m.mWin {
+				then.mWin[end] = maps.Clone(w)
+			}
+			// Small steps between epochs, until it is copied.
+			for n := r.IntN(40); n > 0 || m.sp.Step(1+r.IntN(60)); n-- {
+				change()
+			}
+			m.b.write(t, f)
+			f.Written()
+			then.open()
+			then.checkAll()
+			for r.IntN(3) > 0 && m.sp.Step(1+r.IntN(200)) {
+				change()
+			}
+		}
+		m.checkAll()
+	}
+}
+
+// TestStepEnds: every entry is copied and thawed once, and then there is nothing to do.
+func TestStepEnds(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	sp := Open(b)
+	h, o := sp.Hash(Decl{Name: "h", Words: 1, IntKey: true}), sp.Ordered(Decl{Name: "o"})
+	slots := make([]int32, 1)
+	for i := range int64(10_000) {
+		h.FindOrAddInts([]int64{i}, nil, slots)
+		o.Put(fmt.Appendf(nil, "%08d", i), []byte("x"))
+	}
+	f := sp.Freeze()
+	steps := 0
+	for sp.Step(100) {
+		steps++
+	}
+	if steps < 100 || steps > 1000 {
+		t.Errorf("20,000 entries were copied in %d steps of 100", steps)
+	}
+	if f.Len() != 20_002 {
+		t.Errorf("%d changes, want 20,000 and two tables", f.Len())
+	}
+	b.write(t, f)
+	f.Written()
+	for steps = 0; sp.Step(100); steps++ {
+		if steps > 1000 {
+			t.Fatal("thawing does not end")
+		}
+	}
+	if sp.Writing() || sp.DirtyEntries() != 0 || sp.Step(1) {
+		t.Error("something is left to do")
+	}
+}
