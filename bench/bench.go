@@ -112,8 +112,14 @@ func run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if o.wants("pauses") {
-		if err := pauses(ctx, o); err != nil {
+	for _, w := range []struct {
+		name string
+		run  func(context.Context, Options) error
+	}{{"pauses", pauses}, {"views", views}} {
+		if !o.wants(w.name) {
+			continue
+		}
+		if err := w.run(ctx, o); err != nil {
 			return err
 		}
 	}

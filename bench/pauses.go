@@ -43,8 +43,8 @@ func pauses(ctx context.Context, o Options) error {
 	if o.Smoke {
 		keys, rounds = 20_000, 2
 	}
-	fmt.Fprintf(o.Out, "\nEpochs of %d rows over state of %d keys, milliseconds: the longest of as long a time with no checkpoint, the longest within each of %d checkpoints\n\n", pauseRows, keys, rounds)
-	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-40s %10s\n", "view", "p50", "p99", "without", "within, by checkpoint", "median")
+	fmt.Fprintf(o.Out, "\nEpochs of %d rows over state of %d keys, milliseconds: the longest of as long a time with no checkpoint, the longest within each of %d checkpoints, and by how\nmuch a goroutine that only sleeps was held up meanwhile\n\n", pauseRows, keys, rounds)
+	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-34s %8s %8s\n", "view", "p50", "p99", "without", "within, by checkpoint", "median", "stall")
 	for i := range pauseCases {
 		if err := pauseCases[i].run(ctx, o, keys, rounds); err != nil {
 			return fmt.Errorf("pauses: %s: %w", pauseCases[i].name, err)
@@ -142,6 +142,27 @@ func (p *pauseBench) fill(ctx context.Context) error {
 	return nil
 }
 
+// stalls sleeps a millisecond again and again until stop is closed, and gives by how much it overslept at most: what the machine, the
+// scheduler and the garbage collector do to a goroutine that has nothing to do with epochs.
+func stalls(stop <-chan struct{}) <-chan time.Duration {
+	out := make(chan time.Duration, 1)
+	go func() {
+		var most time.Duration
+		for {
+			select {
+			case <-stop:
+				out <- most
+				return
+			default:
+			}
+			start := time.Now()
+			time.Sleep(time.Millisecond)
+			most = max(most, time.Since(start)-time.Millisecond)
+		}
+	}()
+	return out
+}
+
 // during feeds small epochs until stop is closed, and gives how long each took.
 func (p *pauseBench) during(ctx context.Context, stop <-chan struct{}) ([]time.Duration, error) {
 	var took []time.Duration
@@ -167,13 +188,13 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 	defer done()
 	var plain, all []time.Duration
 	var within []float64
-	text := ""
+	text, stalled := "", time.Duration(0)
 	for range rounds {
 		if err := p.fill(ctx); err != nil {
 			return err
 		}
 		stop, failed := make(chan struct{}), make(chan error, 1)
-		start := time.Now()
+		start, stall := time.Now(), stalls(stop)
 		go func() {
 			failed <- p.e.Checkpoint(ctx)
 			close(stop)
@@ -186,6 +207,7 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 		if err != nil {
 			return err
 		}
+		stalled = max(stalled, <-stall)
 		all = append(all, took...)
 		d := millis(slices.Max(append(took, 0)))
 		within = append(within, d)
@@ -206,7 +228,7 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 	}
 	slices.Sort(all)
 	slices.Sort(within)
-	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %10.1f  %-40s %10.1f\n", c.name, millis(all[len(all)/2]), millis(all[len(all)*99/100]), millis(slices.Max(append(plain, 0))), text, within[len(within)/2])
+	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %10.1f  %-34s %8.1f %8.1f\n", c.name, millis(all[len(all)/2]), millis(all[len(all)*99/100]), millis(slices.Max(append(plain, 0))), text, within[len(within)/2], millis(stalled))
 	return nil
 }
 
@@ -241,7 +263,7 @@ func closing(ctx context.Context, o Options, keyType string, keys int64) error {
 		return err
 	}
 	slices.Sort(took)
-	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-40s %10.1f\n", "closing, "+keyType+" keys", "", "", "", text, took[len(took)/2])
+	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-34s %8.1f\n", "closing, "+keyType+" keys", "", "", "", text, took[len(took)/2])
 	return nil
 }
 
