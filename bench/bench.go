@@ -168,7 +168,7 @@ func (o *Options) wants(name string) bool {
 		return true
 	}
 	for _, n := range o.Names {
-		if n == name || strings.HasPrefix(name, n+"-") {
+		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && name == "pauses" {
 			return true
 		}
 	}

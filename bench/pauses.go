@@ -1,11 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -26,36 +27,53 @@ type pauseCase struct {
 }
 
 var pauseCases = []pauseCase{
-	{"aggregate by key", "SELECT k, count(*) AS n, sum(v) AS s, max(v) AS m FROM ev GROUP BY k", "update",
+	{"aggregate", "SELECT k, count(*) AS n, sum(v) AS s, max(v) AS m FROM ev GROUP BY k", "update",
 		"SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v", func(n, keys int64) []int64 { return []int64{min(n, keys), n, n * (n - 1) / 2, n - 1} }},
-	{"DISTINCT by key", "SELECT DISTINCT k FROM ev", "update",
+	{"distinct", "SELECT DISTINCT k FROM ev", "update",
 		"SELECT count(*), sum(k)::bigint FROM v", func(n, keys int64) []int64 { m := min(n, keys); return []int64{m, m * (m - 1) / 2} }},
-	{"join of both sides", "SELECT a.k, a.v AS av, b.v AS bv FROM ev a JOIN ev b ON a.k = b.k AND a.v + 1 = b.v", "append",
+	{"join", "SELECT a.k, a.v AS av, b.v AS bv FROM ev a JOIN ev b ON a.k = b.k AND a.v + 1 = b.v", "append",
 		"SELECT count(*) FROM v", func(int64, int64) []int64 { return []int64{0} }},
-	{"median by group", "SELECT k / 1000 AS g, percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM ev GROUP BY 1", "update",
+	{"median", "SELECT k / 1000 AS g, percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM ev GROUP BY 1", "update",
 		"SELECT count(*) FROM v", func(n, keys int64) []int64 { return []int64{(min(n, keys) + 999) / 1000} }},
 }
 
 // pauses measures the longest epoch while checkpoints are written of state of which every entry changed, beside the longest
 // without one, and how long an epoch takes that closes windows of all keys at once.
 func pauses(ctx context.Context, o Options) error {
-	keys, rounds := int64(1_000_000), 5
+	keys, rounds := int64(1_000_000), 4
 	if o.Smoke {
 		keys, rounds = 20_000, 2
 	}
-	fmt.Fprintf(o.Out, "\nEpochs of %d rows over state of %d keys, milliseconds: the longest of as long a time with no checkpoint, the longest within each of %d checkpoints, and by how\nmuch a goroutine that only sleeps was held up meanwhile\n\n", pauseRows, keys, rounds)
-	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-34s %8s %8s\n", "view", "p50", "p99", "without", "within, by checkpoint", "median", "stall")
+	fmt.Fprintf(o.Out, "\nEpochs of %d rows over state of %d keys, milliseconds that the loop ran, which other work on the machine changes little (in\nbrackets: elapsed, which it does): the longest in as long a time with no checkpoint, the longest within each of %d checkpoints\n\n", pauseRows, keys, rounds)
+	fmt.Fprintf(o.Out, "%-22s %8s %8s %16s  %s\n", "view", "p50", "p99", "without", "within, by checkpoint")
 	for i := range pauseCases {
-		if err := pauseCases[i].run(ctx, o, keys, rounds); err != nil {
-			return fmt.Errorf("pauses: %s: %w", pauseCases[i].name, err)
+		if c := &pauseCases[i]; o.wants("pauses-" + c.name) {
+			if err := c.run(ctx, o, keys, rounds); err != nil {
+				return fmt.Errorf("pauses: %s: %w", c.name, err)
+			}
 		}
 	}
 	for _, k := range []string{"bigint", "text"} {
-		if err := closing(ctx, o, k, keys); err != nil {
-			return fmt.Errorf("pauses: closing: %w", err)
+		if o.wants("pauses-closing") {
+			if err := closing(ctx, o, k, keys); err != nil {
+				return fmt.Errorf("pauses: closing: %w", err)
+			}
 		}
 	}
 	return nil
+}
+
+// took is what one epoch took: the time that the loop's thread ran, and elapsed time.
+type took struct{ ran, wall time.Duration }
+
+func (t took) String() string { return fmt.Sprintf("%.1f (%.0f)", millis(t.ran), millis(t.wall)) }
+
+// longest gives the longest of each, not necessarily of one epoch.
+func longest(ts []took) (m took) {
+	for _, t := range ts {
+		m.ran, m.wall = max(m.ran, t.ran), max(m.wall, t.wall)
+	}
+	return m
 }
 
 // pauseRows is the number of rows of an epoch: small, so that what else the loop does shows.
@@ -69,6 +87,8 @@ type pauseBench struct {
 	n    int64
 	text bool
 	base int64 // event time of row 0
+	loop int   // thread of the engine's loop
+	ran  time.Duration
 	bufs [2]*batch.Batch
 }
 
@@ -77,7 +97,11 @@ func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBen
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Hour})
+	loop := make(chan int, 1)
+	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Hour, LoopStarted: func() {
+		runtime.LockOSThread()
+		loop <- threadID()
+	}})
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, nil, err
@@ -86,7 +110,7 @@ func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBen
 		e.Close()
 		os.RemoveAll(dir)
 	}
-	p := &pauseBench{e: e, keys: keys, text: keyType == "text", base: 1_700_000_000_000_000}
+	p := &pauseBench{e: e, keys: keys, text: keyType == "text", loop: <-loop, base: 1_700_000_000_000_000}
 	if p.s, err = e.NewSession(session.Params{User: "bench", Database: "bench"}); err != nil {
 		done()
 		return nil, nil, err
@@ -108,7 +132,7 @@ func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBen
 }
 
 // feed gives one epoch of n rows whose keys go on in turn, and says how long it took.
-func (p *pauseBench) feed(ctx context.Context, n int) (time.Duration, error) {
+func (p *pauseBench) feed(ctx context.Context, n int) (took, error) {
 	b := p.bufs[0]
 	p.bufs[0], p.bufs[1] = p.bufs[1], b
 	b.Reset()
@@ -125,9 +149,10 @@ func (p *pauseBench) feed(ctx context.Context, n int) (time.Duration, error) {
 		p.n++
 	}
 	b.N = n
-	start := time.Now()
+	start, before := time.Now(), p.ran
 	err := p.e.Feed(ctx, "public", "ev", b)
-	return time.Since(start), err
+	p.ran = threadCPU(p.loop) // since the last epoch: what the loop did between the two counts
+	return took{p.ran - before, time.Since(start)}, err
 }
 
 // fill gives every key once more.
@@ -142,41 +167,20 @@ func (p *pauseBench) fill(ctx context.Context) error {
 	return nil
 }
 
-// stalls sleeps a millisecond again and again until stop is closed, and gives by how much it overslept at most: what the machine, the
-// scheduler and the garbage collector do to a goroutine that has nothing to do with epochs.
-func stalls(stop <-chan struct{}) <-chan time.Duration {
-	out := make(chan time.Duration, 1)
-	go func() {
-		var most time.Duration
-		for {
-			select {
-			case <-stop:
-				out <- most
-				return
-			default:
-			}
-			start := time.Now()
-			time.Sleep(time.Millisecond)
-			most = max(most, time.Since(start)-time.Millisecond)
-		}
-	}()
-	return out
-}
-
 // during feeds small epochs until stop is closed, and gives how long each took.
-func (p *pauseBench) during(ctx context.Context, stop <-chan struct{}) ([]time.Duration, error) {
-	var took []time.Duration
+func (p *pauseBench) during(ctx context.Context, stop <-chan struct{}) ([]took, error) {
+	var ts []took
 	for {
 		select {
 		case <-stop:
-			return took, nil
+			return ts, nil
 		default:
 		}
 		d, err := p.feed(ctx, pauseRows)
 		if err != nil {
 			return nil, err
 		}
-		took = append(took, d)
+		ts = append(ts, d)
 	}
 }
 
@@ -186,20 +190,19 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 		return err
 	}
 	defer done()
-	var plain, all []time.Duration
-	var within []float64
-	text, stalled := "", time.Duration(0)
+	var plain, all []took
+	within := ""
 	for range rounds {
 		if err := p.fill(ctx); err != nil {
 			return err
 		}
 		stop, failed := make(chan struct{}), make(chan error, 1)
-		start, stall := time.Now(), stalls(stop)
+		start := time.Now()
 		go func() {
 			failed <- p.e.Checkpoint(ctx)
 			close(stop)
 		}()
-		took, err := p.during(ctx, stop)
+		ts, err := p.during(ctx, stop)
 		lasted := time.Since(start)
 		if err == nil {
 			err = <-failed
@@ -207,17 +210,14 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 		if err != nil {
 			return err
 		}
-		stalled = max(stalled, <-stall)
-		all = append(all, took...)
-		d := millis(slices.Max(append(took, 0)))
-		within = append(within, d)
-		text += strconv.FormatFloat(d, 'f', 1, 64) + " "
+		all = append(all, ts...)
+		within += longest(ts).String() + "  "
 		quiet := make(chan struct{})
 		time.AfterFunc(lasted, func() { close(quiet) })
-		if took, err = p.during(ctx, quiet); err != nil {
+		if ts, err = p.during(ctx, quiet); err != nil {
 			return err
 		}
-		plain, all = append(plain, took...), append(all, took...)
+		plain, all = append(plain, ts...), append(all, ts...)
 	}
 	rows, err := query(ctx, p.s, c.check)
 	if err == nil {
@@ -226,9 +226,8 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 	if err != nil {
 		return err
 	}
-	slices.Sort(all)
-	slices.Sort(within)
-	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %10.1f  %-34s %8.1f %8.1f\n", c.name, millis(all[len(all)/2]), millis(all[len(all)*99/100]), millis(slices.Max(append(plain, 0))), text, within[len(within)/2], millis(stalled))
+	slices.SortFunc(all, func(a, b took) int { return cmp.Compare(a.ran, b.ran) })
+	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %16v  %s\n", c.name, millis(all[len(all)/2].ran), millis(all[len(all)*99/100].ran), longest(plain), within)
 	return nil
 }
 
@@ -239,7 +238,6 @@ func closing(ctx context.Context, o Options, keyType string, keys int64) error {
 		return err
 	}
 	defer done()
-	var took []float64
 	text := ""
 	const windows = 5
 	for range windows {
@@ -251,8 +249,7 @@ func closing(ctx context.Context, o Options, keyType string, keys int64) error {
 		if err != nil {
 			return err
 		}
-		took = append(took, millis(d))
-		text += strconv.FormatFloat(millis(d), 'f', 1, 64) + " "
+		text += d.String() + "  "
 	}
 	rows, err := query(ctx, p.s, "SELECT count(*), sum(n)::bigint, sum(s)::bigint FROM v")
 	if err == nil {
@@ -262,8 +259,7 @@ func closing(ctx context.Context, o Options, keyType string, keys int64) error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(took)
-	fmt.Fprintf(o.Out, "%-22s %8s %8s %10s  %-34s %8.1f\n", "closing, "+keyType+" keys", "", "", "", text, took[len(took)/2])
+	fmt.Fprintf(o.Out, "%-22s %8s %8s %16s  %s\n", "closing, "+keyType+" keys", "", "", "", text)
 	return nil
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	VirtualClock *VirtualClock
 	// Processors are those in Go that the program offers; nil for none.
 	Processors *Processors
+	// LoopStarted, if set, is called once on the goroutine that runs all epochs, before the first: a bench ties it to a thread, to tell what time it takes.
+	LoopStarted func()
 	// Store options that tests set.
 	Store state.Options
 	Log   zerolog.Logger

@@ -78,6 +78,9 @@ func errShutdown() error {
 // loop runs epochs until the engine closes. It is the only goroutine that changes what is published.
 func (e *Engine) loop() {
 	defer close(e.loopDone)
+	if e.opts.LoopStarted != nil {
+		e.opts.LoopStarted()
+	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
