@@ -262,5 +262,3 @@ func closing(ctx context.Context, o Options, keyType string, keys int64) error {
 	fmt.Fprintf(o.Out, "%-22s %8s %8s %16s  %s\n", "closing, "+keyType+" keys", "", "", "", text)
 	return nil
 }
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -319,8 +319,10 @@ func randomRecordOf(r *rand.Rand, st *state.Store, f *facts, t *testing.T, spool
 
 func (m *mini) freeze() *checkpoint.Checkpoint {
 	e := m.st.LastEpoch()
+	f := m.sp.Freeze()
+	f.Complete() // it is written on another goroutine
 	return &checkpoint.Checkpoint{Epoch: e, Timestamp: int64(e) * 7, Catalog: []byte("catalog"), Views: map[catalog.OID]uint64{viewOID: e},
-		Sections: []*state.Section{m.chunks.Freeze(), state.SpaceSection(viewOID, m.sp.Freeze()), m.rows.Freeze()}}
+		Sections: []*state.Section{m.chunks.Freeze(), state.SpaceSection(viewOID, f), m.rows.Freeze()}}
 }
 
 // recoverMini opens a store after a crash, replays the log, and checks that all acknowledged epochs are there.

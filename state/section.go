@@ -43,7 +43,7 @@ func (s *Section) Bytes() int64 { return s.bytes }
 // Entries gives the number of keys that the section writes; of operator state it is known once it is being written.
 func (s *Section) Entries() int64 { return s.entries }
 
-// SpaceSection is the section of a view's operator state. f need not be complete before the section is written.
+// SpaceSection is the section of a view's operator state. f must be complete when the section is written.
 func SpaceSection(view catalog.OID, f *table.Frozen) *Section {
 	s := &Section{prefix: relationKey(keySpace, view)}
 	// Sizes are known when everything is copied, the ranges after sorting, which is the writer's work.

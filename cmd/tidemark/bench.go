@@ -14,25 +14,20 @@ import (
 func benchMain(args []string) int {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	smoke := fs.Bool("smoke", false, "tiny sizes, for correctness only")
-<<<<<<< HEAD
 	asJSON := fs.Bool("json", false, "write all figures as one JSON array")
 	profiles := fs.String("cpu-profiles", "", "directory for CPU profiles (pprof) of the servers that workloads over the wire start")
-=======
 	profile := fs.String("cpuprofile", "", "write a CPU profile to this file")
->>>>>>> 92c6282 (bench: the longest epoch while checkpoints are written, many views on one stream; state: run merges by a heap and in tiers)
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
 	}
-<<<<<<< HEAD
 	binary, err := os.Executable()
 	if err != nil {
 		return fatal(err)
 	}
 	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles}
-=======
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		if err != nil {
@@ -44,11 +39,6 @@ func benchMain(args []string) int {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	o := bench.Options{Smoke: *smoke, Names: fs.Args(), Out: os.Stdout, StartServer: func() (string, func(), error) {
-		url, _, stop, err := startTestServer()
-		return url, stop, err
-	}}
->>>>>>> 92c6282 (bench: the longest epoch while checkpoints are written, many views on one stream; state: run merges by a heap and in tiers)
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}
