@@ -8,7 +8,7 @@ export CGO_ENABLED := 0
 CONCURRENT := ./exec/engine/... ./exec/dataflow ./state/... ./checkpoint/... ./wire/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build run test race lint slt golden fuzz bench clean
+.PHONY: help build run test race lint slt golden fuzz bench bench-peers clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -46,6 +46,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 
 bench: build ## measure the engine
 	$(BIN) bench
+
+bench-peers: build ## compare with other engines on the same files (PEERS_KIT: their runners) and write docs/benchmarks.md
+	go run ./bench/peers -tidemark $(BIN) -out docs/benchmarks.md
 
 clean: ## remove what was built, and the example's data directory
 	rm -rf bin data
