@@ -2,12 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -92,7 +92,7 @@ func (f *sessionFuncs) catalogCall(name string, args []types.Datum) (types.Datum
 		return typeList(args[0]), nil
 	}
 	if strings.HasPrefix(name, "pg_get_function") {
-		return functionText(name, uint32(args[0].I)), nil
+		return f.s.functionText(name, uint32(args[0].I)), nil
 	}
 	return types.NullDatum, nil
 }
@@ -162,24 +162,6 @@ func typeList(v types.Datum) types.Datum {
 	return types.StringDatum(strings.Join(names, ", "))
 }
 
-// functionText shows the parts of a function's declaration.
-func functionText(name string, oid uint32) types.Datum {
-	x := fn.ByOID(oid)
-	if x == nil {
-		return types.NullDatum
-	}
-	switch name {
-	case "pg_get_function_arguments", "pg_get_function_identity_arguments":
-		return types.StringDatum(x.Arguments())
-	case "pg_get_function_result":
-		if x.Class == fn.Set {
-			return types.StringDatum("SETOF " + x.Result.String())
-		}
-		return types.StringDatum(x.Result.String())
-	}
-	return types.NullDatum
-}
-
 // existingPath is the search path less the schemas that do not exist.
 func (s *sess) existingPath() []string {
 	var out []string
@@ -235,8 +217,11 @@ func (f *sessionFuncs) setConfig(args []types.Datum) (types.Datum, error) {
 	return types.StringDatum(v), nil
 }
 
-// isVisible answers pg_table_is_visible and its like; only relations may lie in a schema that is not searched.
+// isVisible answers pg_table_is_visible and its like; only relations and functions may lie in a schema that is not searched.
 func (f *sessionFuncs) isVisible(name string, arg types.Datum) (types.Datum, error) {
+	if r, ok := routineByOID(f.s.catalog(), catalog.OID(arg.I)); ok && name == "pg_function_is_visible" {
+		return types.BoolDatum(slices.Contains(f.s.existingPath(), r.schema)), nil
+	}
 	if name != "pg_table_is_visible" {
 		return types.BoolDatum(true), nil
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidemarkdb/tidemark/parser"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -43,26 +42,7 @@ func (s *sess) regName(kind types.Kind, oid uint32) (string, bool) {
 		name, ok := s.roleName(catalog.OID(oid))
 		return parser.QuoteIdent(name), ok
 	case types.Regproc, types.Regprocedure:
-		return functionName(kind, oid)
-	}
-	return "", false
-}
-
-func functionName(kind types.Kind, oid uint32) (string, bool) {
-	if f := fn.ByOID(oid); f != nil {
-		name := parser.QuoteIdent(f.Name)
-		switch {
-		case kind == types.Regprocedure:
-			return name + "(" + strings.ReplaceAll(f.Arguments(), ", ", ",") + ")", true
-		case len(fn.Lookup(f.Name)) > 1:
-			return "pg_catalog." + name, true // the name alone would not be read back
-		}
-		return name, true
-	}
-	for _, b := range fn.Builtins() {
-		if b.OID == oid {
-			return b.Name, true
-		}
+		return s.functionName(kind, oid)
 	}
 	return "", false
 }
@@ -137,9 +117,9 @@ func (s *sess) regOID(kind types.Kind, text string) (uint32, error) {
 		}
 		return 0, sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
 	case types.Regprocedure:
-		return functionBySignature(text)
+		return s.functionBySignature(text)
 	}
-	return functionByName(name, text)
+	return s.functionByName(parts, text)
 }
 
 // relationOID finds a relation or key by name.
@@ -162,58 +142,6 @@ func (s *sess) relationOID(schema, name string) (uint32, error) {
 		}
 	}
 	return 0, err
-}
-
-func functionByName(name, text string) (uint32, error) {
-	switch fs := fn.Lookup(name); len(fs) {
-	case 0:
-	case 1:
-		return fs[0].OID(), nil
-	default:
-		return 0, sqlerr.New(sqlerr.AmbiguousFunction, "more than one function named \"%s\"", text)
-	}
-	for _, b := range fn.Builtins() {
-		if b.Name == name {
-			return b.OID, nil
-		}
-	}
-	return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", text)
-}
-
-// functionBySignature finds a function by name and argument types: lower(text).
-func functionBySignature(text string) (uint32, error) {
-	head, list, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(text), ")"), "(")
-	if !ok {
-		return 0, sqlerr.New(sqlerr.InvalidTextRepresentation, "expected a left parenthesis")
-	}
-	var args []types.Type
-	for _, a := range strings.Split(list, ",") {
-		if strings.TrimSpace(list) == "" {
-			break
-		}
-		t, ok := types.ByName(a)
-		if !ok {
-			return 0, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", strings.TrimSpace(a))
-		}
-		args = append(args, t)
-	}
-	parts := splitName(head)
-	if len(parts) == 0 {
-		return 0, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
-	}
-	for _, f := range fn.Lookup(parts[len(parts)-1]) {
-		if len(f.Args) != len(args) {
-			continue
-		}
-		same := true
-		for i := range args {
-			same = same && f.Args[i].Same(args[i])
-		}
-		if same {
-			return f.OID(), nil
-		}
-	}
-	return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", text)
 }
 
 // splitName takes a possibly quoted, possibly qualified name apart and folds its unquoted parts.

@@ -36,11 +36,6 @@ func tablespaces(_ *session.SystemContext, t *rows) {
 	t.add(row{"oid": tablespaceOID, "spcname": "pg_default", "spcowner": ownerOID})
 }
 
-func languages(_ *session.SystemContext, t *rows) {
-	t.add(row{"oid": 12, "lanname": "internal", "lanowner": ownerOID})
-	t.add(row{"oid": 14, "lanname": "sql", "lanowner": ownerOID, "lanpltrusted": true})
-}
-
 func collations(_ *session.SystemContext, t *rows) {
 	t.add(row{"oid": defaultColl, "collname": "default", "collnamespace": catalogSchema, "collowner": ownerOID, "collprovider": "d", "collisdeterministic": true, "collencoding": -1})
 	t.add(row{"oid": cColl, "collname": "C", "collnamespace": catalogSchema, "collowner": ownerOID, "collprovider": "c", "collisdeterministic": true, "collencoding": -1, "collcollate": "C", "collctype": "C"})

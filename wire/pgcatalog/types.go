@@ -86,10 +86,10 @@ func typeRows(_ *session.SystemContext, t *rows) {
 	}
 }
 
-func procs(_ *session.SystemContext, t *rows) {
+func procs(c *session.SystemContext, t *rows) {
 	add := func(oid uint32, name, kind string, r row) {
 		r["oid"], r["proname"], r["prokind"], r["prosrc"] = int(oid), name, kind, name
-		r["pronamespace"], r["proowner"], r["prolang"], r["procost"], r["proparallel"] = catalogSchema, ownerOID, 12, 1, "s"
+		r["pronamespace"], r["proowner"], r["prolang"], r["procost"], r["proparallel"] = catalogSchema, ownerOID, internalLanguage, 1, "s"
 		t.add(r)
 	}
 	for _, f := range fn.All() {
@@ -113,6 +113,7 @@ func procs(_ *session.SystemContext, t *rows) {
 	for _, b := range fn.Builtins() {
 		add(b.OID, b.Name, "f", row{"proisstrict": true, "provolatile": "i", "prorettype": int(types.Of(types.Void).OID()), "proargtypes": []int{}})
 	}
+	userRoutines(c, t)
 }
 
 func aggregates(_ *session.SystemContext, t *rows) {
