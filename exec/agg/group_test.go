@@ -139,7 +139,7 @@ func TestDateKeys(t *testing.T) {
 		want(t, "open", h.epoch(17*day-1000, false, ins(first, "a"), ins(second, "b"), ins(first, "b")))
 		h.start() // nothing was written: the state is lost, on purpose
 		want(t, "again", h.epoch(17*day-1000, false, ins(first, "a"), ins(second, "b"), ins(first, "b")))
-		if err := h.disk.write(h.space.Freeze()); err != nil {
+		if err := h.disk.Write(h.space.Freeze()); err != nil {
 			t.Fatal(err)
 		}
 		h.start()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/internal/optest"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -141,14 +142,14 @@ type harness struct {
 	view map[string]int64
 
 	plan  *plan.Aggregate
-	disk  disk
+	disk  optest.Disk
 	space *table.Space
 	late  int64 // rows dropped as late before the last start
 }
 
 func newHarness(t testing.TB, n *plan.Aggregate) *harness {
 	t.Helper()
-	h := &harness{t: t, plan: n, in: plan.Types(n.Input), wm: dataflow.NoWatermark, size: 3, disk: disk{}}
+	h := &harness{t: t, plan: n, in: plan.Types(n.Input), wm: dataflow.NoWatermark, size: 3, disk: optest.Disk{}}
 	h.start()
 	return h
 }

@@ -111,8 +111,13 @@ func (s *intSum) add(arg *batch.Vector, i int) {
 	}
 	s.n++
 	x := arg.I64[i]
-	lo, c := bits.Add64(s.lo, uint64(x), 0)
-	s.lo, s.hi = lo, s.hi+x>>63+int64(c)
+	s.addWide(x>>63, uint64(x))
+}
+
+// addWide adds hi * 2^64 + lo.
+func (s *intSum) addWide(hi int64, lo uint64) {
+	lo, c := bits.Add64(s.lo, lo, 0)
+	s.lo, s.hi = lo, s.hi+hi+int64(c)
 }
 func (s *intSum) remove(arg *batch.Vector, i int) {
 	if arg.IsNull(i) {
@@ -217,11 +222,7 @@ func (s *numSum) result(_, dst *batch.Vector) *sqlerr.Error {
 	case s.neg > 0:
 		sum = types.NumNegInf
 	default:
-		scale := 0
-		for k := range s.scales {
-			scale = max(scale, k)
-		}
-		sum = sum.Trunc(scale)
+		sum = sum.Trunc(s.scale())
 	}
 	if s.avg {
 		return appendQuotient(dst, sum, s.n)

@@ -38,6 +38,17 @@ func newFrame(f plan.Frame, keys []plan.SortKey, in []types.Type, env *kernel.En
 		f.Mode, f.Start.Kind, f.End.Kind = "range", "unbounded preceding", "current row"
 	}
 	fr := &frame{mode: f.Mode, exclude: f.Exclude}
+	if fr.exclude == "no others" {
+		fr.exclude = ""
+	}
+	if f.Mode != "rows" && len(keys) == 0 { // all rows are peers
+		if f.Start.Kind == "current row" {
+			f.Start.Kind = "unbounded preceding"
+		}
+		if f.End.Kind == "current row" {
+			f.End.Kind = "unbounded following"
+		}
+	}
 	for _, b := range []struct {
 		from plan.FrameBound
 		to   *bound
@@ -138,8 +149,9 @@ func (f *frame) of(p *partition, env *kernel.Env) (*frames, error) {
 		value = vecs[0]
 	}
 	for i := 0; i < n; i++ {
-		fs.lo[i] = f.startOf(p, value, i)
-		fs.hi[i] = max(f.endOf(p, value, i), fs.lo[i])
+		// Only rows whose values are not wanted have peers beyond those at hand.
+		fs.lo[i] = max(f.startOf(p, value, i), 0)
+		fs.hi[i] = max(min(f.endOf(p, value, i), n), fs.lo[i])
 	}
 	return fs, nil
 }
@@ -272,7 +284,7 @@ func (fs *frames) holds(i, k int) bool {
 
 // sliding says whether frames have no holes and never move back.
 func (fs *frames) sliding() bool {
-	if fs.exclude != "" && fs.exclude != "no others" {
+	if fs.exclude != "" {
 		return false
 	}
 	for i := 1; i < len(fs.lo); i++ {

@@ -16,7 +16,13 @@ type function struct {
 	nargs  int
 	filter bool
 	frame  *frame
-	acc    accumulator // of an aggregate, else nil
+	acc    accumulator // of an aggregate over frames of which no end is unbounded, or that have holes
+	state  running     // of other aggregates
+	other  running     // another state of the same kind
+	slot   int         // of state, among those of the operator
+	zone   zone
+	near   int   // rows before and after a changed one that it changes too
+	k      int64 // zoneNth: number of the row; zoneTile: number of buckets
 	run    func(c *call) error
 }
 
@@ -30,15 +36,20 @@ type call struct {
 }
 
 // ranks are the functions that do not look at a frame; values those that do.
-var ranks = map[string]func(c *call) error{
-	"row_number":   func(c *call) error { return c.ints(func(i int) int64 { return int64(i) + 1 }) },
-	"rank":         func(c *call) error { return c.ints(func(i int) int64 { return int64(c.p.start[i]) + 1 }) },
-	"dense_rank":   func(c *call) error { return c.ints(func(i int) int64 { return int64(c.p.group[i]) + 1 }) },
-	"percent_rank": percentRank,
-	"cume_dist":    cumeDist,
-	"ntile":        ntile,
-	"lag":          func(c *call) error { return c.neighbour(-1) },
-	"lead":         func(c *call) error { return c.neighbour(1) },
+var ranks = map[string]struct {
+	run  func(c *call) error
+	zone zone
+}{
+	"row_number": {func(c *call) error { return c.ints(func(i int) int64 { return c.p.base + int64(i) + 1 }) }, zoneCount},
+	"rank":       {func(c *call) error { return c.ints(func(i int) int64 { return c.p.base + int64(c.p.start[i]) + 1 }) }, zoneRank},
+	"dense_rank": {func(c *call) error {
+		return c.ints(func(i int) int64 { return c.p.groupBase + int64(c.p.group[i]) + 1 })
+	}, zoneDense},
+	"percent_rank": {percentRank, zoneRankShare},
+	"cume_dist":    {cumeDist, zoneShare},
+	"ntile":        {ntile, zoneTile},
+	"lag":          {func(c *call) error { return c.neighbour(-1) }, zoneNear},
+	"lead":         {func(c *call) error { return c.neighbour(1) }, zoneNear},
 }
 
 var values = map[string]func(c *call) error{
@@ -57,27 +68,52 @@ func newFunction(n *plan.OverFunc, keys []plan.SortKey, in []types.Type, env *ke
 	if f.args, err = rowenc.Compile(exprs, in); err != nil {
 		return nil, err
 	}
-	if f.run = ranks[n.Fn.Name]; f.run != nil {
+	if r, ok := ranks[n.Fn.Name]; ok {
+		f.run, f.zone = r.run, r.zone
+		f.rankZone(n)
 		return f, nil
 	}
 	if f.frame, err = newFrame(n.Frame, keys, in, env); err != nil {
 		return nil, err
 	}
 	if f.run = values[n.Fn.Name]; f.run != nil {
+		f.valueZone(n)
 		return f, nil
 	}
 	if n.Fn.Class != fn.Aggregate {
 		return nil, sqlerr.Unsupported("window function %s is not supported", n.Fn.Name)
 	}
+	return f, f.newAggregate(n)
+}
+
+// newAggregate makes an aggregate's accumulators.
+func (f *function) newAggregate(n *plan.OverFunc) (err error) {
 	t := types.Of(types.Any)
 	if f.nargs > 0 {
 		t = n.Args[0].Type()
 	}
-	if f.acc, err = newAccumulator(n.Fn.Name, t); err != nil {
-		return nil, err
+	fromStart, toEnd := f.frame.unbounded()
+	f.zone = f.frame.nearZone()
+	if f.frame.exclude != "" || !fromStart && !toEnd {
+		f.run = (*call).aggregate
+		f.acc, err = newAccumulator(n.Fn.Name, t)
+		return err
 	}
-	f.run = (*call).aggregate
-	return f, nil
+	switch {
+	case !toEnd:
+		f.zone, f.run = zonePrefix, (*call).fromStart
+	case !fromStart:
+		f.zone, f.run = zoneSuffix, (*call).toEnd
+	default:
+		f.zone, f.run = zoneTotal, (*call).total
+	}
+	if f.frame.far() {
+		f.zone = zoneAll
+	}
+	if f.state, err = newRunning(n.Fn.Name, t, !fromStart); err == nil {
+		f.other, err = newRunning(n.Fn.Name, t, !fromStart)
+	}
+	return err
 }
 
 // compute appends the function's value for every row of a partition to dst. Errors of rows go to p.failed.
@@ -104,50 +140,70 @@ func (c *call) ints(f func(i int) int64) error {
 }
 
 func percentRank(c *call) error {
-	n := c.p.b.N
-	for i := 0; i < n; i++ {
-		if n == 1 {
+	for i := 0; i < c.p.b.N; i++ {
+		if c.p.n == 1 {
 			c.dst.AppendFloat(0)
 		} else {
-			c.dst.AppendFloat(float64(c.p.start[i]) / float64(n-1))
+			c.dst.AppendFloat(float64(c.p.base+int64(c.p.start[i])) / float64(c.p.n-1))
 		}
 	}
 	return nil
 }
 
 func cumeDist(c *call) error {
-	n := c.p.b.N
-	for i := 0; i < n; i++ {
-		c.dst.AppendFloat(float64(c.p.end[i]) / float64(n))
+	for i := 0; i < c.p.b.N; i++ {
+		c.dst.AppendFloat(float64(c.p.base+int64(c.p.end[i])) / float64(c.p.n))
 	}
 	return nil
 }
 
 // ntile divides the partition into as many buckets as its first row says, the larger ones first.
 func ntile(c *call) error {
-	n := c.p.b.N
-	if c.args[0].IsNull(0) {
-		for i := 0; i < n; i++ {
+	arg, first, err := c.at(0)
+	if err != nil {
+		return err
+	}
+	if arg.IsNull(first) {
+		for i := 0; i < c.p.b.N; i++ {
 			c.dst.AppendNull()
 		}
 		return nil
 	}
-	buckets := c.args[0].I64[0]
+	buckets := arg.I64[first]
 	if buckets <= 0 {
-		for i := 0; i < n; i++ {
+		for i := 0; i < c.p.b.N; i++ {
 			c.dst.AppendNull()
 			c.fail(i, sqlerr.New("22014", "argument of ntile must be greater than zero"))
 		}
 		return nil
 	}
-	size, larger := int64(n)/buckets, int64(n)%buckets
+	size, larger := c.p.n/buckets, c.p.n%buckets
 	return c.ints(func(i int) int64 {
-		k := int64(i)
+		k := c.p.base + int64(i)
 		if k < larger*(size+1) {
 			return k/(size+1) + 1
 		}
 		return larger + (k-larger*(size+1))/size + 1
 	})
+}
+
+// at gives the first argument's vector and the row in it that has its value in row n of the partition.
+func (c *call) at(n int64) (*batch.Vector, int, error) {
+	if k := n - c.p.base; k >= 0 && k < int64(c.p.b.N) {
+		return c.args[0], int(k), nil
+	}
+	if c.p.far == nil || c.p.farAt != n {
+		c.p.far, c.p.farAt = c.p.fetch(n), n
+	}
+	// The vectors of Eval last until the next one: the argument's value is copied.
+	vecs, _, err := c.f.args.Eval(nil, c.env, c.p.far)
+	if err != nil {
+		return nil, 0, err
+	}
+	v := batch.NewVector(vecs[0].Type, 1)
+	v.AppendFrom(vecs[0], 0)
+	c.args, _, err = c.f.args.Eval(nil, c.env, c.p.b)
+	return v, 0, err
 }
 
 // neighbour is lag (dir -1) and lead (dir 1): value, offset, default.
@@ -192,30 +248,53 @@ func (c *call) inFrame(which func(i int) (int64, bool, *sqlerr.Error)) error {
 	if err != nil {
 		return err
 	}
+	fromStart, toEnd := c.f.frame.unbounded()
+	var far *batch.Vector // the value in row farAt, beyond those at hand
+	farAt, farRow := int64(-1), 0
 	for i := 0; i < c.p.b.N; i++ {
 		k, ok, e := which(i)
 		c.fail(i, e)
-		if row := fs.pick(i, k); ok && row >= 0 {
-			c.dst.AppendFrom(c.args[0], row)
-		} else {
-			c.dst.AppendNull()
+		if c.f.frame.exclude != "" {
+			if row := fs.pick(i, k); ok && row >= 0 {
+				c.dst.AppendFrom(c.args[0], row)
+			} else {
+				c.dst.AppendNull()
+			}
+			continue
 		}
+		lo, hi := c.p.base+int64(fs.lo[i]), c.p.base+int64(fs.hi[i])
+		if fromStart {
+			lo = 0
+		}
+		if toEnd {
+			hi = c.p.n
+		}
+		row := lo + k - 1
+		if k < 0 {
+			row = hi - 1
+		}
+		if !ok || lo >= hi || row >= hi || row < lo {
+			c.dst.AppendNull()
+			continue
+		}
+		if near := row - c.p.base; near >= 0 && near < int64(c.p.b.N) {
+			c.dst.AppendFrom(c.args[0], int(near))
+			continue
+		}
+		if farAt != row {
+			if far, farRow, err = c.at(row); err != nil {
+				return err
+			}
+			farAt = row
+		}
+		c.dst.AppendFrom(far, farRow)
 	}
 	return nil
 }
 
-// pick gives the k'th row of row i's frame, -1 if there is none.
+// pick gives the k'th row of row i's frame, which may have holes, -1 if there is none.
 func (fs *frames) pick(i int, k int64) int {
 	lo, hi := fs.lo[i], fs.hi[i]
-	if fs.exclude == "" || fs.exclude == "no others" {
-		switch {
-		case lo == hi || k > int64(hi-lo) || k == 0:
-			return -1
-		case k < 0:
-			return hi - 1
-		}
-		return lo + int(k) - 1
-	}
 	if k < 0 {
 		for row := hi - 1; row >= lo; row-- {
 			if fs.holds(i, row) {
@@ -232,42 +311,4 @@ func (fs *frames) pick(i int, k int64) int {
 		}
 	}
 	return -1
-}
-
-// aggregate appends the aggregate over each frame.
-func (c *call) aggregate() error {
-	fs, err := c.f.frame.of(c.p, c.env)
-	if err != nil {
-		return err
-	}
-	var arg, filter *batch.Vector
-	if c.f.nargs > 0 {
-		arg = c.args[0]
-	}
-	if c.f.filter {
-		filter = c.args[c.f.nargs]
-	}
-	passes := func(row int) bool { return filter == nil || !filter.IsNull(row) && filter.I64[row] != 0 }
-	acc, sliding := c.f.acc, fs.sliding()
-	acc.reset()
-	lo, hi := 0, 0 // the rows in acc
-	for i := 0; i < c.p.b.N; i++ {
-		if !sliding {
-			acc.reset()
-			lo, hi = fs.lo[i], fs.lo[i]
-		}
-		for ; hi < fs.hi[i]; hi++ {
-			if passes(hi) && (sliding || fs.holds(i, hi)) {
-				acc.add(arg, hi)
-			}
-		}
-		for ; lo < fs.lo[i]; lo++ {
-			if passes(lo) && lo < hi {
-				acc.remove(arg, lo)
-			}
-		}
-		hi = max(hi, lo)
-		c.fail(i, acc.result(arg, c.dst))
-	}
-	return nil
 }

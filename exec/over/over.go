@@ -19,7 +19,12 @@ const operatorName = "window"
 
 // over is the operator of a plan.OverWindow.
 //
-// State: partition, sort key, row -> length of the partition, of partition and sort key (uvarints), weight (varint).
+// State:
+//
+//	default  partition, sort key, row -> length of the partition, of partition and sort key (uvarints), weight (varint)
+//	sums     the nodes of table.Sums over it, a scope for each partition -> see summary
+//
+// The second one is there only if a function depends on more than what is near a row.
 type over struct {
 	env       *kernel.Env
 	in        []types.Type
@@ -27,15 +32,23 @@ type over struct {
 	partition *rowenc.Exprs
 	sort      *rowenc.SortKeys
 	funcs     []*function
+	states    []*function // those with a running aggregate
+	reach     reach
 	local     bool // every function depends on rows within reach only
-	reach     int
+	whole     bool // some function depends on all rows in a way of its own
 	rows      *table.Ordered
+	sums      *table.Sums // nil if they are not needed
+	summary   *summary    // what sums.Range added up
 	out       *rowenc.Out
+	// What functions want to know of rows beyond those that are computed.
+	needsAfter, needsPeers bool
 
 	log     rowenc.Changes // this epoch's changes: key, then trailer
 	diff    rowenc.Changes // encoded output rows
 	letters rowenc.Changes // SQLSTATE (5 bytes), length of message (2 bytes), message, encoded input row
+	final   bool           // the epoch is a SELECT: nothing is there before, and nothing is needed after it
 	key     []byte
+	pair    pair
 	stats   dataflow.Stats
 }
 
@@ -53,20 +66,32 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 		return nil, err
 	}
 	o.local = true
+	names := make([]string, len(n.Funcs))
 	for i := range n.Funcs {
 		f, err := newFunction(&n.Funcs[i], n.Sort, in[0], env)
 		if err != nil {
 			return nil, err
 		}
-		o.funcs, o.outTypes = append(o.funcs, f), append(o.outTypes, n.Funcs[i].Typ)
-		r, ok := f.reach(&n.Funcs[i])
-		o.local, o.reach = o.local && ok, max(o.reach, r)
+		o.funcs, o.outTypes, names[i] = append(o.funcs, f), append(o.outTypes, n.Funcs[i].Typ), n.Funcs[i].Fn.Name
+		o.reach.add(f)
+		o.local = o.local && f.zone == zoneNear
+		o.whole = o.whole || f.zone == zoneAll
+		o.needsAfter = o.needsAfter || f.zone == zoneSuffix
+		o.needsPeers = o.needsPeers || f.zone == zoneRank || f.zone == zoneRankShare || f.zone == zoneShare
 	}
 	o.out = rowenc.NewOut(o.outTypes)
 	bigint := types.Of(types.Int8)
-	key := append(rowenc.Columns("partition", o.partition.Types), rowenc.Columns("sort", o.sort.Types)...)
+	part := rowenc.Columns("partition", o.partition.Types)
+	key := append(part[:len(part):len(part)], rowenc.Columns("sort", o.sort.Types)...)
 	o.rows = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: append(key, rowenc.Columns("c", in[0])...),
 		Value: []table.Column{{Name: "partition_length", Type: bigint}, {Name: "sort_end", Type: bigint}, {Name: "weight", Type: bigint}}})
+	if o.local || o.whole {
+		return o, nil
+	}
+	if o.summary, err = newSummary(o, names); err != nil {
+		return nil, err
+	}
+	o.sums = table.NewSums(o.rows, declareSums(o, sp, opID, part), o.summary)
 	return o, nil
 }
 
@@ -117,24 +142,25 @@ func (o *over) withoutFailures(ep *dataflow.Epoch, b *batch.Batch) (*batch.Batch
 
 // EndEpoch implements dataflow.Operator.
 func (o *over) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	o.final = ep.Final
 	var part []byte
-	var group [][]byte // log keys of the partition at hand
-	var by []int64
+	var cs []change // of the partition at hand
 	finish := func() error {
 		if part == nil {
 			return nil
 		}
-		return o.change(part, group, by)
+		return o.change(part, cs)
 	}
 	err := o.log.Each(false, func(key []byte, w int64) error {
-		plen := int(binary.BigEndian.Uint32(key[len(key)-trailerLen:]))
+		n := len(key) - trailerLen
+		plen := int(binary.BigEndian.Uint32(key[n:]))
 		if part == nil || !bytes.Equal(key[:plen], part) {
 			if err := finish(); err != nil {
 				return err
 			}
-			part, group, by = key[:plen:plen], group[:0], by[:0]
+			part, cs = key[:plen:plen], cs[:0]
 		}
-		group, by = append(group, key), append(by, w)
+		cs = append(cs, change{key[:n:n], int(binary.BigEndian.Uint32(key[n+4:])), w})
 		return nil
 	})
 	if err == nil {
@@ -155,44 +181,46 @@ func (o *over) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 }
 
 // change applies the changes of a partition and puts the difference that they make into diff.
-func (o *over) change(part []byte, group [][]byte, by []int64) error {
+func (o *over) change(part []byte, cs []change) error {
 	whole := span{part, rowenc.PrefixEnd(nil, part)}
-	for len(group) > 0 {
-		at, n := whole, len(group)
-		if o.local {
-			at, n = o.around(whole, group)
-		}
-		if err := o.recompute(at, part, group[:n], by[:n]); err != nil {
+	zones := o.zones(whole, cs)
+	for _, z := range zones {
+		if err := o.contribute(z, whole, -1); err != nil {
 			return err
 		}
-		group, by = group[n:], by[n:]
+	}
+	keys := make([][]byte, len(cs))
+	for i, c := range cs {
+		keys[i] = c.key
+		o.apply(part, c)
+	}
+	if o.sums != nil && !o.final {
+		o.sums.Update(part, keys)
+	}
+	for _, z := range zones {
+		if err := o.contribute(z, whole, 1); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// recompute applies changes of rows that lie in a span of a partition and computes the span before and after.
-func (o *over) recompute(at span, part []byte, group [][]byte, by []int64) error {
-	if err := o.contribute(at, -1); err != nil {
-		return err
+// apply changes the weight of a row.
+func (o *over) apply(part []byte, c change) {
+	w := c.w
+	if old, ok := o.rows.Get(c.key); ok {
+		_, _, have := readRow(old)
+		w += have
 	}
-	for i, key := range group {
-		n := len(key) - trailerLen
-		w := by[i]
-		if old, ok := o.rows.Get(key[:n]); ok {
-			_, _, have := readRow(old)
-			w += have
-		}
-		if w == 0 {
-			o.rows.Delete(key[:n])
-			o.stats.RowsRemoved++
-			continue
-		}
-		v := binary.AppendUvarint(nil, uint64(len(part)))
-		v = binary.AppendUvarint(v, uint64(binary.BigEndian.Uint32(key[n+4:])))
-		o.rows.Put(key[:n], binary.AppendVarint(v, w))
-		o.stats.RowsUpdated++
+	if w == 0 {
+		o.rows.Delete(c.key)
+		o.stats.RowsRemoved++
+		return
 	}
-	return o.contribute(at, 1)
+	v := binary.AppendUvarint(nil, uint64(len(part)))
+	v = binary.AppendUvarint(v, uint64(c.send))
+	o.rows.Put(c.key, binary.AppendVarint(v, w))
+	o.stats.RowsUpdated++
 }
 
 func readRow(val []byte) (plen, send int, w int64) {
@@ -202,10 +230,10 @@ func readRow(val []byte) (plen, send int, w int64) {
 	return int(p), int(s), w
 }
 
-// contribute computes a span of a partition as it is in state and adds its output rows to diff with a weight.
-func (o *over) contribute(at span, w int64) error {
-	p := o.load(at)
-	if p.b.N == 0 {
+// contribute computes a zone of a partition as it is in state and adds its output rows to diff with a weight.
+func (o *over) contribute(zone, whole span, w int64) error {
+	p := o.load(zone, whole)
+	if p == nil {
 		return nil
 	}
 	cols := append([]*batch.Vector(nil), p.b.Cols...)
@@ -217,7 +245,7 @@ func (o *over) contribute(at span, w int64) error {
 		}
 		cols = append(cols, v)
 	}
-	for i := 0; i < p.b.N; i++ {
+	for i := p.lo; i < p.hi; i++ {
 		if e := p.failed[i]; e != nil {
 			l := append(o.key[:0], e.Code...)
 			l = binary.BigEndian.AppendUint16(l, uint16(len(e.Message)))
@@ -244,43 +272,13 @@ func (o *over) sendLetters(ep *dataflow.Epoch) error {
 	return err
 }
 
-// partition is the rows of one partition, or of a span of it, in order, each as often as its weight says.
-type partition struct {
-	b *batch.Batch
-	// Rows that sort alike are peers: start[i] and end[i] bound the peers of row i, group[i] numbers their group; groups[g] is
-	// the first row of group g, and the last entry the number of rows.
-	start, end, group, groups []int
-	failed                    []*sqlerr.Error // of a function, by row
-}
-
-func (o *over) load(at span) *partition {
-	p := &partition{b: batch.New(o.in, 64)}
-	var last []byte
-	o.rows.Scan(at.lo, at.hi, func(key, val []byte) bool {
-		_, send, w := readRow(val)
-		if len(p.groups) == 0 || !bytes.Equal(key[:send], last) {
-			last = append(last[:0], key[:send]...)
-			p.groups = append(p.groups, p.b.N)
-		}
-		for ; w > 0; w-- {
-			rowenc.ReadRow(key[send:], p.b.Cols)
-			p.b.EndRow(1)
-			p.start, p.group = append(p.start, p.groups[len(p.groups)-1]), append(p.group, len(p.groups)-1)
-		}
-		return true
-	})
-	p.groups = append(p.groups, p.b.N)
-	p.end = make([]int, p.b.N)
-	for i, g := range p.group {
-		p.end[i] = p.groups[g+1]
-	}
-	return p
-}
-
 // Stats implements dataflow.Stateful.
 func (o *over) Stats() dataflow.Stats {
 	s := o.stats
 	s.Name = operatorName
 	s.RowsTotal, s.MemoryUsedBytes = o.rows.Len(), o.rows.MemBytes()
+	if o.sums != nil {
+		s.MemoryUsedBytes += o.sums.MemBytes()
+	}
 	return s
 }

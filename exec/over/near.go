@@ -1,0 +1,104 @@
+package over
+
+import (
+	"bytes"
+
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
+
+// span is a range of keys of the state table; hi nil: no bound.
+type span struct{ lo, hi []byte }
+
+// pair is two rows, by whose sort keys it is told how far they are apart.
+type pair struct {
+	b *batch.Batch
+	v *batch.Vector
+}
+
+// pairOf makes a pair of the rows with these encodings; a comes before b in order.
+func (o *over) pairOf(f *frame, a, b []byte) *pair {
+	p := &o.pair
+	if p.b == nil {
+		p.b = batch.New(o.in, 2)
+	}
+	p.b.Reset()
+	for _, row := range [][]byte{a, b} {
+		rowenc.ReadRow(row, p.b.Cols)
+		p.b.EndRow(1)
+	}
+	vecs, _, err := f.value.Eval(nil, o.env, p.b)
+	if err != nil {
+		panic(corrupt(err)) // it did not fail when the rows came
+	}
+	p.v = vecs[0]
+	return p
+}
+
+// nearby decides how far to go from a row.
+type nearby struct {
+	o      *over
+	back   bool
+	row    []byte // encoding of the row
+	sort   []byte // partition and sort key of the row looked at last
+	groups int64  // peer groups left behind
+	rows   int64  // rows that are still within reach, whatever their keys
+}
+
+// takes says whether a row is within reach, given that those between are.
+func (n *nearby) takes(key, val []byte) bool {
+	_, send, w := readRow(val)
+	r := &n.o.reach
+	ok := n.rows > 0
+	n.rows -= w
+	if r.aligned {
+		if !bytes.Equal(key[:send], n.sort) {
+			n.sort = append(n.sort[:0], key[:send]...)
+			n.groups++
+		}
+		ok = ok || n.groups <= r.groups
+	}
+	for i := 0; !ok && i < len(r.ranges); i++ {
+		a, b := n.row, key[send:]
+		if n.back {
+			a, b = b, a
+		}
+		ok = r.ranges[i].within(n.o.pairOf(r.ranges[i], a, b))
+	}
+	return ok
+}
+
+func (o *over) nearby(key []byte, send int, back bool) *nearby {
+	return &nearby{o: o, back: back, row: bytes.Clone(key[send:]), sort: bytes.Clone(key[:send]), rows: o.reach.rows}
+}
+
+// before gives the key of the first row of a partition that is within reach of a row, which may be the row's own.
+func (o *over) before(lo, key []byte, send int) []byte {
+	found, n := key, o.nearby(key, send, true)
+	o.rows.ScanDesc(lo, key, func(k, v []byte) bool {
+		if !n.takes(k, v) {
+			return false
+		}
+		found = bytes.Clone(k)
+		return true
+	})
+	return found
+}
+
+// behind gives a key above that of the last row within reach of a row; hi if there is no row beyond that.
+func (o *over) behind(key []byte, send int, hi []byte) []byte {
+	found, n := append(bytes.Clone(key), 0), o.nearby(key, send, false)
+	end := true
+	o.rows.Scan(found, hi, func(k, v []byte) bool {
+		if !n.takes(k, v) {
+			end = false
+			return false
+		}
+		found = append(append(found[:0:0], k...), 0)
+		return true
+	})
+	if end {
+		return hi
+	}
+	return found
+}
