@@ -17,6 +17,7 @@ func (g *group) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	if g.global && !g.hadGlobal && len(g.touched) == 0 {
 		g.touchGlobal()
 	}
+	g.prog.eachSums((*setSums).settle)
 	if g.updates {
 		if err := g.emitChanges(ep, out); err != nil {
 			return err
@@ -81,14 +82,19 @@ func (g *group) emitChanges(ep *dataflow.Epoch, out dataflow.Emit) error {
 // remove removes a group that has no rows any more.
 func (g *group) remove(t *target, slot int32) {
 	if g.sets != nil {
-		p := t.appendGroup(nil, slot)
-		g.sets.DeleteRange(p, table.PrefixEnd(p))
+		g.dropSets(t.appendGroup(nil, slot))
 	}
 	if t.h.Added(slot) {
 		t.h.ClearAdded() // else every removal would search the list of added ones
 	}
 	t.h.Remove(slot)
 	g.stats.RowsRemoved++
+}
+
+// dropSets removes the elements of sets under a prefix.
+func (g *group) dropSets(prefix []byte) {
+	g.sets.DeleteRange(prefix, table.PrefixEnd(prefix))
+	g.prog.eachSums(func(s *setSums) { s.Drop(prefix) })
 }
 
 func (g *group) emitChunk(ep *dataflow.Epoch, touched []touch, out dataflow.Emit) error {
@@ -214,8 +220,7 @@ func (g *group) closeWindows(ep *dataflow.Epoch, out dataflow.Emit) error {
 			w.Drop(end)
 		}
 		if g.sets != nil {
-			p := appendSetPrefix(nil, windowTarget, end)
-			g.sets.DeleteRange(p, table.PrefixEnd(p))
+			g.dropSets(appendSetPrefix(nil, windowTarget, end))
 		}
 		ends, nullEnds = after(ends, end), after(nullEnds, end)
 	}

@@ -338,9 +338,11 @@ func (p *program) compileOrderedSet(a *plan.Agg) (output, error) {
 	s := scope{in: in}
 	t := ob.X.Type()
 	set := p.values(s, t, ob.Desc)
+	set.places = true
 	o := percentileOut{set: set, cnt: p.count(s).off, typ: t}
 	switch a.Fn.Name {
 	case "mode":
+		set.modal = true
 		return modeOut{set}, nil
 	case "percentile_cont":
 		o.cont = true

@@ -152,6 +152,9 @@ func (g *group) declare(sp *table.Space, opID int) {
 	}
 	if len(g.prog.sets) > 0 {
 		g.sets = sp.Ordered(setsDecl(opID))
+		if g.mode != catalog.Append || g.event < 0 { // else each group is read once
+			g.prog.declareSums(g.sets, sp, opID)
+		}
 	}
 	g.stats.Name = "stateStoreSave"
 	g.byEnd = map[int64]*target{}
@@ -181,6 +184,7 @@ func (g *group) begin(ep *dataflow.Epoch) {
 	g.stamp = int64(ep.N) + 1
 	// A DISTINCT over append-only input never changes a row, so in append mode, too, it can show a group at once.
 	g.updates = ep.Final || g.mode != catalog.Append || g.event < 0
+	g.prog.eachSums(func(s *setSums) { s.idle = ep.Final })
 	if g.global {
 		g.hadGlobal = g.hash.FindBytes(nil) >= 0
 	}
@@ -393,6 +397,7 @@ func (g *group) Stats() dataflow.Stats {
 	}
 	if g.sets != nil {
 		s.MemoryUsedBytes += g.sets.MemBytes()
+		g.prog.eachSums(func(x *setSums) { s.MemoryUsedBytes += x.MemBytes() })
 	}
 	return s
 }

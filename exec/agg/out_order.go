@@ -14,27 +14,7 @@ type modeOut struct{ set *setCell }
 
 func (o modeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		var best types.Datum
-		var most, n int64
-		var last types.Datum
-		typ := o.set.args[0].typ
-		o.set.each(t, s, func(c int64, a []types.Datum) bool {
-			// Equal values of different form are neighbours and count together.
-			if n > 0 && types.Equal(typ, last, a[0]) {
-				n += c
-			} else {
-				n, last = c, a[0].Clone()
-			}
-			if n > most {
-				most, best = n, last
-			}
-			return true
-		})
-		if most == 0 {
-			v.AppendNull()
-		} else {
-			v.AppendDatum(best)
-		}
+		v.AppendDatum(o.set.mode(t, s))
 	}
 }
 
@@ -64,12 +44,12 @@ func (o percentileOut) emit(t *target, slots []int32, v *batch.Vector, fail fail
 func (o percentileOut) value(t *target, s int32, p float64, n int64) (types.Datum, bool) {
 	if !o.cont {
 		at := max(int64(math.Ceil(p*float64(n)))-1, 0)
-		lo, _ := o.pick(t, s, at, at)
+		lo, _ := o.set.pick(t, s, at, at)
 		return lo, true
 	}
 	x := p * float64(n-1)
 	first, second := int64(math.Floor(x)), int64(math.Ceil(x))
-	lo, hi := o.pick(t, s, first, second)
+	lo, hi := o.set.pick(t, s, first, second)
 	if first == second {
 		return lo, true
 	}
@@ -78,24 +58,6 @@ func (o percentileOut) value(t *target, s int32, p float64, n int64) (types.Datu
 		return lerpInterval(lo, hi, share)
 	}
 	return types.FloatDatum(lo.F + share*(hi.F-lo.F)), true
-}
-
-// pick gives the values at two positions, i <= j.
-func (o percentileOut) pick(t *target, s int32, i, j int64) (a, b types.Datum) {
-	var seen int64
-	found := false
-	o.set.each(t, s, func(n int64, args []types.Datum) bool {
-		seen += n
-		if !found && seen > i {
-			a, found = args[0].Clone(), true
-		}
-		if seen > j {
-			b = args[0].Clone()
-			return false
-		}
-		return true
-	})
-	return a, b
 }
 
 // lerpInterval gives lo + (hi - lo) * share as PostgreSQL does.

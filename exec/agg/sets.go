@@ -95,6 +95,10 @@ type setCell struct {
 	inner   []cell
 	changes *input
 
+	// Values are taken by position, or the most frequent one: sums are kept, where the operator has them.
+	places, modal bool
+	sums          *setSums
+
 	key, val []byte
 }
 
@@ -114,6 +118,7 @@ func (c *setCell) add(t *target) {
 	for k, s := range rs.slot {
 		r, w := int(rs.row[k]), rs.weight(k)
 		key := c.prefix(t, s)
+		scope := len(key)
 		for _, o := range c.sort {
 			key = types.AppendKey(key, o.typ, c.in.cols[o.arg].Datum(r), o.desc, o.nullsFirst)
 		}
@@ -142,6 +147,9 @@ func (c *setCell) add(t *target) {
 		}
 		c.key = key
 		c.change(t, s, r, w)
+		if c.sums != nil {
+			c.sums.note(c.key, scope)
+		}
 	}
 	if c.inner != nil && len(c.changes.rs.slot) > 0 {
 		for _, in := range c.inner {
