@@ -12,6 +12,7 @@ import (
 // derive fills the properties of a finished plan, and for a maintained view collects the notices about state that nothing
 // bounds and joins that never match.
 func (b *binder) derive(q *plan.Query) {
+	b.markSketches(q.Root)
 	newDeriver(b).derive(q.Root)
 	if b.view() {
 		q.Notices = append(stateNotices(q.Root), rangeNotices(q.Root)...)

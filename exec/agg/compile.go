@@ -241,14 +241,14 @@ func (p *program) compileSketch(a *plan.Agg) (output, error) {
 		}
 	}
 	if a.Fn.Name == "approx_count_distinct" {
-		if !p.appendOnly {
-			return countOut{p.count(p.distinct(s, exactly(t))).off}, nil
-		}
 		rsd := 0.02
 		if len(consts) > 0 {
 			if rsd = consts[0].F; consts[0].Null || !(rsd > 0 && rsd < 1) {
 				return nil, sqlerr.New(sqlerr.InvalidParameterValue, "relative standard deviation must be between 0 and 1")
 			}
+		}
+		if !p.sketch {
+			return countOut{p.count(p.distinct(s, exactly(t))).off}, nil
 		}
 		bits := hllBits(rsd)
 		return hllOut{addCell(p, s, fmt.Sprint("hll", bits), 0, func(int) *hllCell {
@@ -267,7 +267,7 @@ func (p *program) compileSketch(a *plan.Agg) (output, error) {
 		alpha = max(min(alpha, 1/float64(consts[1].I)), 1e-4)
 	}
 	c := addCell(p, s, fmt.Sprint("dd", alpha), 0, func(int) *ddCell {
-		return &ddCell{in: s.in, field: p.addField(), gamma: (1 + alpha) / (1 - alpha), exact: p.appendOnly}
+		return &ddCell{in: s.in, field: p.addField(), gamma: (1 + alpha) / (1 - alpha), exact: p.sketch}
 	})
 	f, err := readFractions(consts[0], a.Args[1].Type())
 	return ddOut{c, cnt, f}, err

@@ -22,7 +22,7 @@ const microsPerDay = 24 * 60 * 60 * 1_000_000
 // for an aggregate that is not built, and those of the constant arguments of aggregates.
 func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
 	appendOnly := n.Input.Props().AppendOnly
-	prog, err := newProgram(n.Aggs, in, appendOnly, env)
+	prog, err := newProgram(n.Aggs, in, appendOnly, appendOnly && n.Sketch, env)
 	if err != nil {
 		return nil, err
 	}

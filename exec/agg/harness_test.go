@@ -156,7 +156,7 @@ func newHarness(t testing.TB, n *plan.Aggregate) *harness {
 
 // aggregate makes a plan node; the types of its columns are filled.
 func aggregate(in plan.Node, mode catalog.OutputMode, event int, keys []plan.Expr, aggs ...plan.Agg) *plan.Aggregate {
-	n := &plan.Aggregate{Input: in, Keys: keys, Aggs: aggs, EventKey: event, Mode: mode}
+	n := &plan.Aggregate{Input: in, Keys: keys, Aggs: aggs, EventKey: event, Mode: mode, Sketch: in.Props().AppendOnly}
 	for _, t := range outputTypes(n) {
 		n.P.Columns = append(n.P.Columns, plan.Column{Type: t})
 	}

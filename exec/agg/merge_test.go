@@ -37,7 +37,7 @@ func TestMergedSessionsAreOneGroup(t *testing.T) {
 	for seed := uint64(0); seed < 40; seed++ {
 		r := rand.New(rand.NewPCG(seed, 11))
 		s := newSource(true, append([]types.Type{tText, tTime, tSpan}, values...)...)
-		n := &plan.Aggregate{Input: s, Keys: []plan.Expr{col(s, 0)}, EventKey: -1, Mode: catalog.Update, Aggs: everyMergeable(s, 3),
+		n := &plan.Aggregate{Input: s, Keys: []plan.Expr{col(s, 0)}, EventKey: -1, Sketch: true, Mode: catalog.Update, Aggs: everyMergeable(s, 3),
 			Session: &plan.Session{Time: col(s, 1), Gap: col(s, 2), TimeWatermarked: true}}
 		n.P.Columns = []plan.Column{{Type: tWindow}}
 		one := aggregate(s, catalog.Update, -1, []plan.Expr{col(s, 0)}, everyMergeable(s, 3)...)

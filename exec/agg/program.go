@@ -17,6 +17,7 @@ import (
 type program struct {
 	in         []types.Type
 	appendOnly bool // no row is ever taken back
+	sketch     bool // plan.Aggregate.Sketch
 	env        *kernel.Env
 
 	exprs   []*argument
@@ -58,8 +59,8 @@ type predicate struct {
 }
 
 // newProgram compiles aggregates over input columns of the types in.
-func newProgram(aggs []plan.Agg, in []types.Type, appendOnly bool, env *kernel.Env) (*program, error) {
-	p := &program{in: in, appendOnly: appendOnly, env: env, words: headWords, fields: 1, shared: map[string]any{}}
+func newProgram(aggs []plan.Agg, in []types.Type, appendOnly, sketch bool, env *kernel.Env) (*program, error) {
+	p := &program{in: in, appendOnly: appendOnly, sketch: sketch, env: env, words: headWords, fields: 1, shared: map[string]any{}}
 	for i := range aggs {
 		o, err := p.compile(&aggs[i])
 		if err != nil {

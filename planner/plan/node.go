@@ -123,6 +123,8 @@ type (
 		Mode     catalog.OutputMode
 		// Distinct says that it is a DISTINCT, which has no Aggs: in append mode a row appears at first sight, as it can't change.
 		Distinct bool
+		// Sketch says that approximate aggregates may be sketches that can't forget.
+		Sketch bool
 		// Emit decides when groups appear: in append mode only once final.
 		Having Expr // unused by exec: planned as a Filter; kept nil
 	}
@@ -197,6 +199,9 @@ type (
 		Sort          []SortKey
 		Limit, Offset int64
 		WithTies      bool
+		// Timed says that PartitionBy[TimeKey] carries the watermark, which closes partitions.
+		Timed   bool
+		TimeKey int
 		// LimitExpr and OffsetExpr are set instead when they hold parameters; the engine resolves them before building.
 		LimitExpr, OffsetExpr Expr
 	}
@@ -228,6 +233,8 @@ type (
 		PartitionBy []Expr
 		Sort        []SortKey
 		Funcs       []OverFunc
+		Timed       bool // as in TopN
+		TimeKey     int
 	}
 	// OverFunc is one window function over a frame.
 	OverFunc struct {
