@@ -94,7 +94,9 @@ func (d *deriver) derive(n plan.Node) {
 		d.dedup(x)
 	case *plan.OverWindow:
 		p.Keys = x.Input.Props().Keys
-		p.State = d.allRows(n, "window functions need every row of their partitions")
+		if x.Timed, x.TimeKey = d.timedPartition(n, x.PartitionBy, x.Input); !x.Timed {
+			p.State = d.allRows(n, "window functions need every row of their partitions")
+		}
 	case *plan.TemporalFilter:
 		p.Keys = x.Input.Props().Keys
 		p.AppendOnly = x.Input.Props().AppendOnly && (x.Op == "<" || x.Op == "<=")
@@ -398,7 +400,9 @@ func (d *deriver) topN(x *plan.TopN) {
 		x.P.AppendOnly = true
 		x.P.WatermarkCols = append([]int{}, x.Input.Props().WatermarkCols...)
 	}
+	x.Timed, x.TimeKey = d.timedPartition(x, x.PartitionBy, x.Input)
 	switch {
+	case x.Timed:
 	case len(x.PartitionBy) == 0 && x.Limit >= 0 && x.Input.Props().AppendOnly && !x.WithTies:
 		x.P.State = &plan.Bound{Bounded: true, By: itoa(int(x.Limit+x.Offset)) + " rows"}
 	case len(x.PartitionBy) > 0:
@@ -406,6 +410,22 @@ func (d *deriver) topN(x *plan.TopN) {
 	default:
 		x.P.State = d.allRows(x, "its input can lose rows, so it keeps all of them")
 	}
+}
+
+// timedPartition finds the PARTITION BY key of a node that carries the watermark. Partitions close under it: their state goes, and their rows
+// never change any more, so the column keeps the watermark. In complete mode nothing closes.
+func (d *deriver) timedPartition(n plan.Node, by []plan.Expr, in plan.Node) (timed bool, key int) {
+	key = eventKey(by, in)
+	if key < 0 || d.mode == catalog.Complete {
+		return false, 0
+	}
+	p, text := n.Props(), exprText(by[key], columns(in))
+	if by[key].Type().Kind == types.Window {
+		text += ".end"
+	}
+	p.WatermarkCols = []int{timeColumn(by[key]).Index}
+	p.State = &plan.Bound{Bounded: true, By: "watermark on " + text}
+	return true, key
 }
 
 func (d *deriver) dedup(x *plan.Dedup) {

@@ -29,7 +29,7 @@ type over struct {
 	env       *kernel.Env
 	in        []types.Type
 	outTypes  []types.Type
-	partition *rowenc.Exprs
+	partition *rowenc.Partitions
 	sort      *rowenc.SortKeys
 	funcs     []*function
 	states    []*function // those with a running aggregate
@@ -59,7 +59,7 @@ const trailerLen = 8
 func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
 	o := &over{env: env, in: in[0], outTypes: append([]types.Type(nil), in[0]...)}
 	var err error
-	if o.partition, err = rowenc.Compile(n.PartitionBy, in[0]); err != nil {
+	if o.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
 		return nil, err
 	}
 	if o.sort, err = rowenc.CompileSort(n.Sort, in[0]); err != nil {
@@ -81,7 +81,7 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 	}
 	o.out = rowenc.NewOut(o.outTypes)
 	bigint := types.Of(types.Int8)
-	part := rowenc.Columns("partition", o.partition.Types)
+	part := o.partition.Columns()
 	key := append(part[:len(part):len(part)], rowenc.Columns("sort", o.sort.Types)...)
 	o.rows = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: append(key, rowenc.Columns("c", in[0])...),
 		Value: []table.Column{{Name: "partition_length", Type: bigint}, {Name: "sort_end", Type: bigint}, {Name: "weight", Type: bigint}}})
@@ -97,7 +97,11 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 
 // Push implements dataflow.Operator. Arguments are evaluated here so that a row for which one fails never gets into state.
 func (o *over) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) error {
-	good, err := o.withoutFailures(ep, b)
+	good, err := o.partition.OnTime(ep, o.env, b, &o.stats)
+	if err != nil {
+		return err
+	}
+	good, err = o.withoutFailures(ep, good)
 	if err != nil {
 		return err
 	}
@@ -110,7 +114,7 @@ func (o *over) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 		return err
 	}
 	for i := 0; i < good.N; i++ {
-		k := rowenc.AppendKey(o.key[:0], part, i)
+		k := o.partition.Append(o.key[:0], part, i)
 		plen := len(k)
 		k = o.sort.Append(k, sort, i)
 		send := len(k)
@@ -124,7 +128,7 @@ func (o *over) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 
 // withoutFailures buries the rows for which an expression fails, each once, and gives the others.
 func (o *over) withoutFailures(ep *dataflow.Epoch, b *batch.Batch) (*batch.Batch, error) {
-	all := []*rowenc.Exprs{o.partition, o.sort.Exprs}
+	all := []*rowenc.Exprs{o.partition.Exprs, o.sort.Exprs}
 	for _, f := range o.funcs {
 		all = append(all, f.args)
 	}
@@ -177,7 +181,22 @@ func (o *over) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	if err != nil {
 		return err
 	}
+	o.close(ep)
 	return o.out.Flush(out)
+}
+
+// close forgets the partitions that the watermark closes; their rows stay in the output.
+func (o *over) close(ep *dataflow.Epoch) {
+	lo, hi, ok := o.partition.Closed(ep)
+	if !ok {
+		return
+	}
+	n := o.rows.Len()
+	o.rows.DeleteRange(lo, hi)
+	o.stats.RowsRemoved += n - o.rows.Len()
+	if o.sums != nil {
+		o.sums.DropRange(lo, hi)
+	}
 }
 
 // change applies the changes of a partition and puts the difference that they make into diff.

@@ -176,6 +176,6 @@ func newSummary(o *over, names []string) (*summary, error) {
 
 // declareSums declares the table of sums.
 func declareSums(o *over, sp *table.Space, opID int, key []table.Column) *table.Ordered {
-	part := append(key[:o.partition.Len():o.partition.Len()], table.Column{Name: "level_and_row", Type: types.Of(types.Bytea)})
+	part := append(key[:len(key):len(key)], table.Column{Name: "level_and_row", Type: types.Of(types.Bytea)})
 	return sp.Ordered(table.Decl{Operator: opID, Name: "sums", Key: part, Value: []table.Column{{Name: "sum", Type: types.Of(types.Bytea)}}})
 }

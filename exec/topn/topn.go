@@ -26,7 +26,7 @@ const operatorName = "topN"
 type topN struct {
 	n         *plan.TopN
 	env       *kernel.Env
-	partition *rowenc.Exprs
+	partition *rowenc.Partitions
 	sort      *rowenc.SortKeys
 	rows      *table.Ordered
 	bounds    *table.Ordered
@@ -65,7 +65,7 @@ func New(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	}
 	t := &topN{n: n, env: env, noLimit: n.Limit < 0, trim: n.Input.Props().AppendOnly, out: rowenc.NewOut(in[0])}
 	var err error
-	if t.partition, err = rowenc.Compile(n.PartitionBy, in[0]); err != nil {
+	if t.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
 		return nil, err
 	}
 	if t.sort, err = rowenc.CompileSort(n.Sort, in[0]); err != nil {
@@ -78,7 +78,7 @@ func New(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 		t.prefixes = append(t.prefixes, prefix{id: 1, size: rowenc.AddSat(n.Offset, n.Limit), sign: 1, ties: n.WithTies})
 	}
 	bigint := types.Of(types.Int8)
-	partition := rowenc.Columns("partition", t.partition.Types)
+	partition := t.partition.Columns()
 	key := append(append(partition[:len(partition):len(partition)], rowenc.Columns("sort", t.sort.Types)...), rowenc.Columns("c", in[0])...)
 	t.rows = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: key,
 		Value: []table.Column{{Name: "partition_length", Type: bigint}, {Name: "sort_end", Type: bigint}, {Name: "weight", Type: bigint}}})
@@ -92,6 +92,10 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 	if t.n.Limit == 0 {
 		return nil
 	}
+	b, err := t.partition.OnTime(ep, t.env, b, &t.stats)
+	if err != nil {
+		return err
+	}
 	part, sel, err := t.partition.Eval(ep, t.env, b)
 	if err != nil {
 		return err
@@ -101,7 +105,7 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 		return err
 	}
 	err = rowenc.EachRow(b.N, both(sel, sel2), func(i int) error {
-		k := rowenc.AppendKey(t.key[:0], part, i)
+		k := t.partition.Append(t.key[:0], part, i)
 		plen := len(k)
 		k = t.sort.Append(k, sort, i)
 		send := len(k)
@@ -157,7 +161,23 @@ func (t *topN) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	if err != nil {
 		return err
 	}
+	t.close(ep)
 	return t.out.Flush(out)
+}
+
+// close forgets the partitions that the watermark closes; their rows stay in the output.
+func (t *topN) close(ep *dataflow.Epoch) {
+	lo, hi, ok := t.partition.Closed(ep)
+	if !ok {
+		return
+	}
+	n := t.rows.Len()
+	t.rows.DeleteRange(lo, hi)
+	t.stats.RowsRemoved += n - t.rows.Len()
+	for i := range t.prefixes {
+		id := &t.prefixes[i]
+		t.bounds.DeleteRange(t.boundKey(id, lo), t.boundKey(id, hi))
+	}
 }
 
 // update applies the log to the state, partition by partition, and puts the changes of the output into diff.

@@ -54,7 +54,10 @@ func (s *Sums) Len() int64 { return s.nodes.Len() }
 func (s *Sums) MemBytes() int64 { return s.nodes.MemBytes() }
 
 // Drop removes the nodes of all scopes that begin with prefix.
-func (s *Sums) Drop(prefix []byte) { s.nodes.DeleteRange(prefix, PrefixEnd(prefix)) }
+func (s *Sums) Drop(prefix []byte) { s.DropRange(prefix, PrefixEnd(prefix)) }
+
+// DropRange removes the nodes of the scopes in [lo, hi), neither of which is within a scope.
+func (s *Sums) DropRange(lo, hi []byte) { s.nodes.DeleteRange(lo, hi) }
 
 func levelOf(key []byte) (l int) {
 	for h := HashBytes(key); h&(1<<levelBits-1) == 0 && l < maxLevel; h >>= levelBits {
