@@ -8,6 +8,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,7 @@ const epochRows = 1 << 16
 type Options struct {
 	// Smoke runs tiny sizes, for correctness only.
 	Smoke bool
-	// Names are the workloads to run; none means all.
+	// Names are the workloads to run, or how their names begin; none means all.
 	Names []string
 	// Binary is the tidemark program, which the workloads over the wire run as a server; without one they are left out.
 	Binary string
@@ -40,21 +41,27 @@ type Options struct {
 	Out      io.Writer
 	// JSON writes all figures to Out as one JSON array instead of tables.
 	JSON bool
+	// Partitions is state_partitions of the views of the engine's workloads; 0 leaves it at its default.
+	Partitions int
+	// Epochs is how many epochs of the engine's workloads are measured; 0: as many as each says.
+	Epochs int
 
 	figures *figures // of this run
 }
 
 // result is what one workload measured.
 type result struct {
-	name      string
-	events    int64
-	cpu       time.Duration // of the process, all threads, user and system
-	wall      time.Duration
-	allocs    uint64
-	stateRows int64
-	viewRows  int64
-	rssBytes  int64
-	goal      float64 // million events a second and core
+	name       string
+	events     int64
+	cpu        time.Duration // of the process, all threads, user and system, without the making of rows
+	checkpoint time.Duration // the part of cpu that the checkpoint at the end took
+	wall       time.Duration
+	allocs     uint64
+	stateRows  int64
+	newRows    int64 // rows that the view got while it was measured, less those that it lost
+	viewRows   int64
+	rssBytes   int64
+	goal       float64 // million events a second and core
 }
 
 // Run runs the workloads and prints a table. The error says which result was wrong or could not be measured.
@@ -71,33 +78,21 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func run(ctx context.Context, o Options) error {
-	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
+	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s of CPU time and at the end, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
 	all := slices.Concat(workloads, processorWorkloads)
 	if slices.ContainsFunc(all, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
-		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "allocs/ev", "state rows", "view rows", "RSS MB")
+		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %9s %10s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "ns ckpt", "allocs/ev", "new rows", "view rows", "state rows", "RSS MB")
 	}
 	for _, w := range all {
-		if !o.wants(w.name) {
-			continue
+		if err := o.report(w.name, func() (*result, error) { return w.measure(ctx, &o) }); err != nil {
+			return err
 		}
-		r, err := w.measure(ctx, o.Smoke)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-		r.print(o.Out)
-		o.figures.add(r.figures()...)
 	}
 	for i := range fileWorkloads {
 		w := &fileWorkloads[i]
-		if !o.wants(w.name) {
-			continue
+		if err := o.report(w.name, func() (*result, error) { return w.measure(ctx, &o) }); err != nil {
+			return err
 		}
-		r, err := w.measure(ctx, o.Smoke)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-		r.print(o.Out)
-		o.figures.add(r.figures()...)
 	}
 	if err := nexmarkRun(ctx, o); err != nil {
 		return err
@@ -124,6 +119,20 @@ func run(ctx context.Context, o Options) error {
 		}
 	}
 	return served(ctx, &o)
+}
+
+// report measures a workload, if it is wanted, and prints the result.
+func (o *Options) report(name string, measure func() (*result, error)) error {
+	if !o.wants(name) {
+		return nil
+	}
+	r, err := measure()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r.print(o.Out)
+	o.figures.add(r.figures()...)
+	return nil
 }
 
 // served runs the workloads over the wire: real clients, and a server in a process of its own.
@@ -176,28 +185,20 @@ func (o *Options) wants(name string) bool {
 }
 
 func (r *result) print(w io.Writer) {
-	sec := r.cpu.Seconds()
-	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7g %9.1f %9.5f %10d %10d %8d\n", r.name, float64(r.events)/1e6, float64(r.events)/sec/1e6, r.goal,
-		float64(r.cpu.Nanoseconds())/float64(r.events), float64(r.allocs)/float64(r.events), r.stateRows, r.viewRows, r.rssBytes>>20)
+	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7g %9.1f %9.1f %9.5f %10d %10d %10d %8d\n", r.name, float64(r.events)/1e6, r.rate(), r.goal,
+		r.perEvent(r.cpu), r.perEvent(r.checkpoint), float64(r.allocs)/float64(r.events), r.newRows, r.viewRows, r.stateRows, r.rssBytes>>20)
 }
 
-// workload is one query over the stream `events (k, v, x, ts)`.
-type workload struct {
-	name     string
-	keyType  string // "bigint" or "text"
-	keys     int64
-	before   string // a statement that the view needs; "" for none
-	view     string
-	sums     string        // sums the view up into one row that the source can compute too
-	perEpoch time.Duration // event time that one epoch covers
-	epochs   int           // measured ones
-	smoke    int           // epochs of a smoke run
-	goal     float64
-	check    func(src *source, rows [][]string) error
+// rate is in million events a second and core.
+func (r *result) rate() float64 { return float64(r.events) / r.cpu.Seconds() / 1e6 }
+
+// perEvent is in nanoseconds.
+func (r *result) perEvent(d time.Duration) float64 {
+	return float64(d.Nanoseconds()) / float64(r.events)
 }
 
 // measure runs the workload on a database of its own.
-func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
+func (w *workload) measure(ctx context.Context, o *Options) (_ *result, err error) {
 	dir, err := os.MkdirTemp("", "tidemark-bench-")
 	if err != nil {
 		return nil, err
@@ -207,54 +208,41 @@ func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), Processors: procs})
+	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Hour, Processors: procs})
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	if w.before != "" {
-		if _, err := query(ctx, s, w.before); err != nil {
+	for _, q := range w.setup(o) {
+		if _, err := query(ctx, s, q); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := query(ctx, s, "CREATE STREAM events (k "+w.keyType+", v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')"); err != nil {
+	n, warm := w.epochs, w.warm
+	if o.Smoke {
+		n, warm = w.smoke-1, 1
+	}
+	if o.Epochs > 0 {
+		n = o.Epochs
+	}
+	src, f := newSource(w), &feeder{e: e, s: s, last: processCPU()}
+	if _, err := f.feed(ctx, src, warm); err != nil {
 		return nil, err
 	}
-	if _, err := query(ctx, s, w.view); err != nil {
+	r := &result{name: w.name, goal: w.goal, events: int64(n) * epochRows}
+	before, err := count(ctx, s, "SELECT count(*) FROM v")
+	if err != nil {
 		return nil, err
 	}
-	n, warm := w.epochs, max(2, w.epochs/8)
-	if smoke {
-		n, warm = w.smoke, 1
-	}
-	src := newSource(w)
-	for range warm {
-		if err := e.Feed(ctx, "public", "events", src.next()); err != nil {
-			return nil, err
-		}
-	}
-	r := &result{name: w.name, goal: w.goal}
-	runtime.GC()
-	var m0, m1 runtime.MemStats
-	runtime.ReadMemStats(&m0)
-	cpu0, start := processCPU(), time.Now()
-	for range n {
-		if err := e.Feed(ctx, "public", "events", src.next()); err != nil {
-			return nil, err
-		}
-	}
-	r.cpu, r.wall = processCPU()-cpu0, time.Since(start)
-	runtime.ReadMemStats(&m1)
-	r.events, r.allocs, r.rssBytes = int64(n)*epochRows, m1.Mallocs-m0.Mallocs, rss()
-	if r.stateRows, err = count(ctx, s, "SELECT coalesce(sum(num_rows_total), 0)::bigint FROM tidemark.state_operators"); err != nil {
+	if err := r.measure(func() (made time.Duration, err error) { return f.feed(ctx, src, n) }, func() error { return f.checkpoint(ctx) }); err != nil {
 		return nil, err
 	}
-	if r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v"); err != nil {
+	if err := r.rows(ctx, s, before); err != nil {
 		return nil, err
 	}
 	rows, err := query(ctx, s, w.sums)
@@ -262,6 +250,73 @@ func (w *workload) measure(ctx context.Context, smoke bool) (*result, error) {
 		return nil, err
 	}
 	return r, w.check(src, rows)
+}
+
+// checkpointEvery is the CPU time between checkpoints: not wall time, so that the load of the machine does not change what is measured.
+const checkpointEvery = 10 * time.Second
+
+// feeder gives the rows of a source to an engine.
+type feeder struct {
+	e    *engine.Engine
+	s    session.Session
+	last time.Duration // CPU time of the process at the last checkpoint
+}
+
+// feed gives n epochs. It tells the CPU time that the making of the rows took.
+func (f *feeder) feed(ctx context.Context, src *source, n int) (made time.Duration, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for range n {
+		start := threadCPU(threadID())
+		stream, b := src.stream(), src.next()
+		made += threadCPU(threadID()) - start
+		if err := f.e.Feed(ctx, "public", streamNames[stream], b); err != nil {
+			return 0, err
+		}
+		if processCPU()-f.last > checkpointEvery {
+			if err := f.checkpoint(ctx); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return made, nil
+}
+
+func (f *feeder) checkpoint(ctx context.Context) error {
+	_, err := query(ctx, f.s, "CHECKPOINT")
+	f.last = processCPU()
+	return err
+}
+
+// measure runs f, which tells what of its CPU time is not the engine's, and then a checkpoint.
+func (r *result) measure(f func() (made time.Duration, err error), checkpoint func() error) error {
+	runtime.GC()
+	var m0, m1 runtime.MemStats
+	runtime.ReadMemStats(&m0)
+	cpu0, start := processCPU(), time.Now()
+	made, err := f()
+	if err != nil {
+		return err
+	}
+	cpu1 := processCPU()
+	if err := checkpoint(); err != nil {
+		return err
+	}
+	cpu2 := processCPU()
+	r.cpu, r.checkpoint, r.wall = cpu2-cpu0-made, cpu2-cpu1, time.Since(start)
+	runtime.ReadMemStats(&m1)
+	r.allocs, r.rssBytes = m1.Mallocs-m0.Mallocs, rss()
+	return nil
+}
+
+// rows counts the rows of state and view; before is the number that the view had before what was measured.
+func (r *result) rows(ctx context.Context, s session.Session, before int64) (err error) {
+	if r.stateRows, err = count(ctx, s, "SELECT coalesce(sum(num_rows_total), 0)::bigint FROM tidemark.state_operators"); err != nil {
+		return err
+	}
+	r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v")
+	r.newRows = r.viewRows - before
+	return err
 }
 
 func processCPU() time.Duration {

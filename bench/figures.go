@@ -63,11 +63,13 @@ func (f *figures) writeJSON(w io.Writer) error {
 
 // figures gives a result as figures.
 func (r *result) figures() []Figure {
-	perSecond := float64(r.events) / r.cpu.Seconds() / 1e6
 	return []Figure{
-		{r.name, "rate", perSecond, "M events/s/core", r.goal, false},
+		{r.name, "rate", r.rate(), "M events/s/core", r.goal, false},
+		{r.name, "CPU time", r.perEvent(r.cpu), "ns per event", 0, false},
+		{r.name, "CPU time of the last checkpoint", r.perEvent(r.checkpoint), "ns per event", 0, false},
 		{r.name, "allocations", float64(r.allocs) / float64(r.events), "per event", 0, false},
 		{r.name, "state", float64(r.stateRows), "rows", 0, false},
+		{r.name, "result stored", float64(r.newRows), "rows", 0, false},
 		{r.name, "result", float64(r.viewRows), "rows", 0, false},
 		{r.name, "memory", float64(r.rssBytes >> 20), "MB", 0, false},
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -39,14 +38,14 @@ var fileWorkloads = []fileWorkload{
 const fileEpochs = 48
 
 // measure makes the file and reads it on a database of its own.
-func (w *fileWorkload) measure(ctx context.Context, smoke bool) (_ *result, err error) {
+func (w *fileWorkload) measure(ctx context.Context, o *Options) (_ *result, err error) {
 	dir, err := os.MkdirTemp("", "tidemark-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	n := fileEpochs
-	if smoke {
+	if o.Smoke {
 		n = 2
 	}
 	query1k := tumbling(w.name, "bigint", 1000, time.Second, n, 0)
@@ -66,32 +65,31 @@ func (w *fileWorkload) measure(ctx context.Context, smoke bool) (_ *result, err 
 	}
 	defer s.Close()
 	r := &result{name: w.name, goal: w.goal, events: int64(n) * epochRows}
-	runtime.GC()
-	var m0, m1 runtime.MemStats
-	runtime.ReadMemStats(&m0)
-	cpu0, start := processCPU(), time.Now()
 	// In one transaction: the view has no history to catch up with.
-	for _, q := range []string{"BEGIN",
+	all := []string{"BEGIN",
 		fmt.Sprintf("CREATE STREAM events (k bigint, v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second') WITH (connector = 'file', path = '%s', format = '%s', bounded = 'true', retention = '%s')", path, w.format, w.retention),
-		query1k.view, "COMMIT", "WAIT FOR events"} {
-		if _, err := query(ctx, s, q); err != nil {
-			return nil, err
+		query1k.create(o), "COMMIT", "WAIT FOR events"}
+	if err := r.measure(func() (time.Duration, error) {
+		for _, q := range all {
+			if _, err := query(ctx, s, q); err != nil {
+				return 0, err
+			}
 		}
-	}
-	r.cpu, r.wall = processCPU()-cpu0, time.Since(start)
-	runtime.ReadMemStats(&m1)
-	r.allocs, r.rssBytes = m1.Mallocs-m0.Mallocs, rss()
-	if r.stateRows, err = count(ctx, s, "SELECT coalesce(sum(num_rows_total), 0)::bigint FROM tidemark.state_operators"); err != nil {
+		return 0, nil
+	}, func() error {
+		_, err := query(ctx, s, "CHECKPOINT")
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	if r.viewRows, err = count(ctx, s, "SELECT count(*) FROM v"); err != nil {
+	if err := r.rows(ctx, s, 0); err != nil {
 		return nil, err
 	}
 	rows, err := query(ctx, s, query1k.sums)
 	if err != nil {
 		return nil, err
 	}
-	return r, checkTumbling(src, rows)
+	return r, query1k.check(src, rows)
 }
 
 // fileRow is a row of the Parquet file.
@@ -113,7 +111,8 @@ func (w *fileWorkload) write(path string, src *source, n int) (err error) {
 	if w.format == "parquet" {
 		pw := parquet.NewGenericWriter[fileRow](out, parquet.Compression(&parquet.Snappy))
 		for range n {
-			if _, err := pw.Write(fileRows(src.next())); err != nil {
+			b := src.next()
+			if _, err := pw.Write(fileRows(b)); err != nil {
 				return err
 			}
 		}

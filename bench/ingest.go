@@ -49,7 +49,7 @@ func (w *ingestWorkload) measure(ctx context.Context, o *Options) ([]Figure, err
 		n = 2
 	}
 	view := tumbling(w.name, "bigint", 1000, time.Second, n, 0)
-	c, err := s.connect(ctx, ingestTable, view.view)
+	c, err := s.connect(ctx, ingestTable, view.create(o))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
@@ -32,8 +31,9 @@ def handleInputRows(self, key, rows, timerValues):
 $$`
 
 func counter(name, processor string, keys int64, goal float64) *workload {
-	w := &workload{name: name, keyType: "bigint", keys: keys, perEpoch: time.Second, epochs: 100, smoke: 3, goal: goal, check: checkCounter,
-		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT * FROM transform_with_state(TABLE events PARTITION BY k, processor => '" +
+	w := &workload{name: name, keyType: "bigint", keys: keys, delay: time.Second, mode: "append", perEpoch: time.Second, warm: 12, epochs: 100, smoke: 4, goal: goal,
+		model: func() model { return &counterModel{all: map[int64]int64{}, here: map[int64]struct{}{}} },
+		query: "SELECT * FROM transform_with_state(TABLE events PARTITION BY k, processor => '" +
 			processor + "', time_mode => 'none')",
 		sums: "SELECT count(*), sum(n)::bigint, max(n) FROM v"}
 	if processor == "star_counter" {
@@ -85,25 +85,23 @@ func (c *goCounter) HandleInputRows(key custom.Row, rows custom.Rows, _ custom.T
 	return custom.Output{row}, err
 }
 
-// checkCounter expects of each key and epoch the number of its rows so far.
-func checkCounter(s *source, rows [][]string) error {
-	again := newSource(s.w)
-	all, here := map[int64]int64{}, map[int64]struct{}{}
-	var calls, sum, most int64
-	for again.n < s.n {
-		b := again.next()
-		clear(here)
-		for i := 0; i < b.N; i++ {
-			k := b.Cols[0].I64[i]
-			all[k]++
-			here[k] = struct{}{}
-		}
-		for k := range here {
-			calls, sum, most = calls+1, sum+all[k], max(most, all[k])
-		}
-	}
-	if err := compare(rows, calls, sum, most); err != nil {
-		return fmt.Errorf("counter: %w", err)
-	}
-	return nil
+// counterModel expects of each key and epoch the number of its rows so far.
+type counterModel struct {
+	all              map[int64]int64
+	here             map[int64]struct{} // the keys of the epoch
+	calls, sum, most int64
 }
+
+func (m *counterModel) add(_ int, e event) {
+	m.all[e.key]++
+	m.here[e.key] = struct{}{}
+}
+
+func (m *counterModel) endEpoch(int64) {
+	for k := range m.here {
+		m.calls, m.sum, m.most = m.calls+1, m.sum+m.all[k], max(m.most, m.all[k])
+	}
+	clear(m.here)
+}
+
+func (m *counterModel) result() []int64 { return []int64{m.calls, m.sum, m.most} }

@@ -114,11 +114,9 @@ func scans(ctx context.Context, o *Options) ([]Figure, error) {
 	if err := copyWith("binary", binaryRows)(ctx, c, src, epochs); err != nil {
 		return nil, err
 	}
-	src.expect()
-	var n, sum int64
-	for _, x := range src.windows {
-		n, sum = n+x.n, sum+x.s
-	}
+	total := &totalModel{}
+	w.replay(src.epochs, total)
+	n, sum := total.n, total.sum
 	var out []Figure
 	for _, rel := range []string{"events", "copied"} {
 		for _, q := range []struct {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -10,49 +9,26 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// workloads are those that have goals: windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
-var workloads = []*workload{
-	{name: "filter", keyType: "bigint", keys: 1000, perEpoch: time.Second, epochs: 400, smoke: 3, goal: 80, check: checkFilter,
-		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT k, v, ts FROM events WHERE x < 100",
-		sums: "SELECT count(*), sum(v)::bigint FROM v"},
-	tumbling("tumbling-1k", "bigint", 1000, time.Second, 300, 40),
-	tumbling("tumbling-100k", "bigint", 100_000, 300*time.Millisecond, 200, 15),
-	tumbling("tumbling-1M", "bigint", 1_000_000, 200*time.Millisecond, 200, 7),
-	tumbling("tumbling-100k-strings", "text", 100_000, 300*time.Millisecond, 120, 6),
-}
+// epochBase is the time of the first event, microseconds since 1970: a whole minute, so that windows begin with it.
+const epochBase = int64(1_700_000_040_000_000)
 
-// tumbling is the count, sum and max of a ten-second window by key.
-func tumbling(name, keyType string, keys int64, perEpoch time.Duration, epochs int, goal float64) *workload {
-	return &workload{name: name, keyType: keyType, keys: keys, perEpoch: perEpoch, epochs: epochs, smoke: 4, goal: goal, check: checkTumbling,
-		sums: "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v",
-		view: "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT window.end AS we, k, count(*) AS n, sum(v) AS s, max(x) AS m FROM events GROUP BY window(ts, '10 seconds'), k"}
-}
-
-const windowMicros = 10_000_000
+// event is one row of a stream; key is k as a number, whatever its type in the stream.
+type event struct{ key, v, x, ts int64 }
 
 // source makes the same events for the same workload, epoch after epoch. One epoch's batch is valid until the second call of next after it.
 type source struct {
-	w       *workload
-	bufs    [2]*batch.Batch
-	turn    int
-	n       int64 // events so far
-	rnd     uint64
-	names   [][]byte
-	windows map[int64]*windowSum
-	passed  int64
-	sumV    int64
-	maxTS   int64
-}
-
-// windowSum is what a tumbling view must hold of one window, over all keys.
-type windowSum struct {
-	keys map[int64]struct{}
-	n, s int64
-	m    int64
+	w      *workload
+	bufs   [2]*batch.Batch
+	epochs int64 // made so far
+	rnd    uint64
+	names  [][]byte
+	counts [2]int64 // events of each stream so far
+	// drawn is called with each event where it is set.
+	drawn func(stream int, e event)
 }
 
 func newSource(w *workload) *source {
-	s := &source{w: w, rnd: 88172645463325252, windows: map[int64]*windowSum{}}
+	s := &source{w: w, rnd: 88172645463325252}
 	kt := types.Of(types.Int8)
 	if w.keyType == "text" {
 		kt = types.Of(types.Text)
@@ -73,94 +49,75 @@ func (s *source) random() uint64 {
 	return s.rnd
 }
 
-// next gives the next epoch. Its cost is part of what is measured: some 5 ns an event.
+// stream is the number of the stream that the next epoch belongs to. With two streams epochs go to them in turn, and both cover the same
+// time.
+func (s *source) stream() int {
+	if s.w.joined {
+		return int(s.epochs & 1)
+	}
+	return 0
+}
+
+// next gives the next epoch.
 func (s *source) next() *batch.Batch {
-	b := s.bufs[s.turn]
-	s.turn = 1 - s.turn
+	b, stream := s.bufs[s.epochs&1], s.stream()
+	s.epochs++
 	b.Reset()
-	step := s.w.perEpoch.Microseconds() * 1000 / epochRows // nanoseconds an event
-	base := int64(1_700_000_000_000_000)
+	// The number of events before a time is fixed, not the time between events: it need not be a whole number of nanoseconds.
+	span, n := s.w.perEpoch.Microseconds(), s.counts[stream]
 	for range epochRows {
 		r := s.random()
-		k, v, x := int64(r>>32)%s.w.keys, int64(r&0xffff), int64(r>>16&0xffff)%1000
-		ts := base + s.n*step/1000
-		s.n++
-		if s.names != nil {
-			b.Cols[0].AppendBytes(s.names[k])
-		} else {
-			b.Cols[0].AppendInt(k)
+		e := event{key: int64(r>>32) % s.w.keys, v: int64(r & 0xffff), x: int64(r>>16&0xffff) % 1000, ts: epochBase + n*span/epochRows}
+		if s.w.retire > 0 {
+			e.key += n * s.w.retire / epochRows
 		}
-		b.Cols[1].AppendInt(v)
-		b.Cols[2].AppendInt(x)
-		b.Cols[3].AppendInt(ts)
+		n++
+		if s.names != nil {
+			b.Cols[0].AppendBytes(s.names[e.key])
+		} else {
+			b.Cols[0].AppendInt(e.key)
+		}
+		b.Cols[1].AppendInt(e.v)
+		b.Cols[2].AppendInt(e.x)
+		b.Cols[3].AppendInt(e.ts)
+		if s.drawn != nil {
+			s.drawn(stream, e)
+		}
 	}
-	b.N = epochRows
-	s.maxTS = base + (s.n-1)*step/1000
+	b.N, s.counts[stream] = epochRows, n
 	return b
 }
 
-// expect runs the generator again and sums up what the views must hold.
-func (s *source) expect() {
-	again := newSource(s.w)
-	for again.n < s.n {
-		b := again.next()
-		for i := 0; i < b.N; i++ {
-			v, x, ts := b.Cols[1].I64[i], b.Cols[2].I64[i], b.Cols[3].I64[i]
-			if x < 100 {
-				s.passed++
-				s.sumV += v
-			}
-			end := ts - ts%windowMicros + windowMicros
-			w := s.windows[end]
-			if w == nil {
-				w = &windowSum{keys: map[int64]struct{}{}}
-				s.windows[end] = w
-			}
-			var k int64
-			if again.names != nil {
-				k, _ = strconv.ParseInt(string(b.Cols[0].Bytes(i)[4:]), 10, 64)
-			} else {
-				k = b.Cols[0].I64[i]
-			}
-			w.keys[k] = struct{}{}
-			w.n++
-			w.s += v
-			w.m = max(w.m, x)
+// replay makes the events of the first n epochs again, for m.
+func (w *workload) replay(n int64, m model) {
+	again := newSource(w)
+	var newest [2]int64
+	again.drawn = func(stream int, e event) {
+		newest[stream] = e.ts
+		m.add(stream, e)
+	}
+	for again.epochs < n {
+		again.next()
+		low := newest[0]
+		if w.streams() == 2 {
+			low = min(low, newest[1])
+		}
+		if low > 0 {
+			m.endEpoch((low - w.delay.Microseconds()) / 1000 * 1000)
 		}
 	}
 }
 
-func checkFilter(s *source, rows [][]string) error {
-	s.expect()
-	return compare(rows, s.passed, s.sumV)
+// check compares the row that the query sums gave with what the model computes from the events of src.
+func (w *workload) check(src *source, rows [][]string) error {
+	m := w.model()
+	w.replay(src.epochs, m)
+	return compare(rows, m.result()...)
 }
 
-// checkTumbling expects every window that is closed: its end is at or below the greatest time less the delay of a second.
-func checkTumbling(s *source, rows [][]string) error {
-	s.expect()
-	var groups, n, sum, most int64
-	for end, w := range s.windows {
-		if end <= (s.maxTS-1_000_000)/1000*1000 {
-			groups, n, sum, most = groups+int64(len(w.keys)), n+w.n, sum+w.s, max(most, w.m)
-		}
-	}
-	return compare(rows, groups, n, sum, most)
-}
-
-func compare(rows [][]string, want ...int64) error {
-	if len(rows) != 1 {
-		return fmt.Errorf("%d rows", len(rows))
-	}
-	for i, w := range want {
-		got := rows[0][i]
-		if got == "" && w == 0 {
-			continue
-		}
-		if got != strconv.FormatInt(w, 10) {
-			return fmt.Errorf("the view is wrong: %v, want %v", rows[0], want)
-		}
-	}
-	return nil
+// interval spells d in SQL.
+func interval(d time.Duration) string {
+	return fmt.Sprintf("INTERVAL '%d milliseconds'", d.Milliseconds())
 }
 
 // texts shows rows as text; NULL is the empty string.

@@ -16,7 +16,9 @@ func benchMain(args []string) int {
 	smoke := fs.Bool("smoke", false, "tiny sizes, for correctness only")
 	asJSON := fs.Bool("json", false, "write all figures as one JSON array")
 	profiles := fs.String("cpu-profiles", "", "directory for CPU profiles (pprof) of the servers that workloads over the wire start")
-	profile := fs.String("cpuprofile", "", "write a CPU profile to this file")
+	partitions := fs.Int("partitions", 0, "state_partitions of the views of the engine's workloads; 0 leaves it at its default")
+	epochs := fs.Int("epochs", 0, "measure so many epochs of the engine's workloads; 0: as many as each says")
+	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -27,7 +29,6 @@ func benchMain(args []string) int {
 	if err != nil {
 		return fatal(err)
 	}
-	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles}
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		if err != nil {
@@ -39,6 +40,7 @@ func benchMain(args []string) int {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}
