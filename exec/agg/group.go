@@ -44,6 +44,9 @@ func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int,
 			rest = append(rest, c)
 		}
 	}
+	if g.start = startKey(n); g.start != nil {
+		rest = append(rest, g.start)
+	}
 	g.keys.init(rest)
 	if g.event >= 0 {
 		if g.time, err = newLateTime(n, in, env); err != nil {
@@ -81,6 +84,7 @@ type group struct {
 	cols     []*keyCol // all keys, in output order
 	keys     keySet    // those but the event key
 	event    int       // event key in cols, -1 for none
+	start    *keyCol   // the start of the event key's window, where its end does not determine it
 	time     *lateTime
 	unit     int64 // microseconds of a unit of the event key's values
 	global   bool  // one row always
@@ -227,6 +231,9 @@ func (g *group) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit)
 			dead(e.Row, e.Err)
 		}
 	}
+	if g.start != nil {
+		g.start.v = startsOf(g.cols[g.event].v, g.start.typ)
+	}
 	if len(g.dead) > 0 {
 		rows = g.alive(rows)
 	}
@@ -362,21 +369,36 @@ func (g *group) render(t *target, slots []int32, b *batch.Batch, fail failFunc) 
 	cols := b.Cols[:n:n]
 	if g.event >= 0 {
 		v := cols[g.event]
-		for range slots {
-			switch {
-			case t.kind == nullTarget:
-				v.AppendNull()
-			case v.Type.Kind == types.Window:
-				v.AppendPair(t.start, t.end)
-			default:
-				v.AppendInt(t.start)
-			}
-		}
 		cols = append(append([]*batch.Vector(nil), cols[:g.event]...), cols[g.event+1:]...)
+		if g.start != nil {
+			starts := batch.NewVector(g.start.typ, len(slots))
+			g.keys.show(t, slots, append(cols, starts))
+			g.renderEvent(t, v, starts, len(slots))
+		} else {
+			g.keys.show(t, slots, cols)
+			g.renderEvent(t, v, nil, len(slots))
+		}
+	} else {
+		g.keys.show(t, slots, cols)
 	}
-	g.keys.show(t, slots, cols)
 	g.prog.emit(t, slots, b.Cols[n:], fail)
 	b.N += len(slots)
+}
+
+// renderEvent appends the event key of n entries; starts are those of their windows, nil where the target has one.
+func (g *group) renderEvent(t *target, v, starts *batch.Vector, n int) {
+	for i := range n {
+		switch {
+		case t.kind == nullTarget:
+			v.AppendNull()
+		case v.Type.Kind != types.Window:
+			v.AppendInt(t.start)
+		case starts != nil:
+			v.AppendPair(starts.I64[i], t.end)
+		default:
+			v.AppendPair(t.start, t.end)
+		}
+	}
 }
 
 // Stats implements dataflow.Stateful.

@@ -18,6 +18,8 @@ type keyCol struct {
 	k    *kernel.Kernel
 	v    *batch.Vector // for the batch at hand
 	form keyForm
+	// start says that it is the start of the event key's window (startKey), which is no column of the output.
+	start bool
 }
 
 type keyForm uint8
@@ -86,6 +88,9 @@ func (ks *keySet) schema() []table.Column {
 	out := make([]table.Column, len(ks.cols))
 	for i, c := range ks.cols {
 		out[i] = table.Column{Name: "key" + string(rune('1'+i%9)), Type: c.typ}
+		if c.start {
+			out[i].Name = "start"
+		}
 	}
 	return out
 }

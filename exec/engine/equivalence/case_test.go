@@ -27,6 +27,8 @@ type view struct {
 	fresh, letters string
 	// unlike says that the view means a sequence of epochs, so that its query run afresh is no measure.
 	unlike bool
+	// pairLeaf says that query has the options and AS too.
+	pairLeaf bool
 }
 
 // afresh is the query whose answer the view must equal.
@@ -38,6 +40,9 @@ func (v *view) afresh() string {
 }
 
 func (v *view) create() string {
+	if v.pairLeaf {
+		return fmt.Sprintf("CREATE MATERIALIZED VIEW %s %s", v.name, v.query)
+	}
 	return fmt.Sprintf("CREATE MATERIALIZED VIEW %s %sAS %s", v.name, v.options, tidemark(v.query))
 }
 

@@ -55,6 +55,7 @@ type recipe struct {
 	schema []uint32
 	views  [][]uint32
 	steps  [][]uint32
+	part   int // of all pairs, in a case of pairs
 }
 
 // newRecipe draws a case of the given size.
@@ -94,7 +95,7 @@ func (r *recipe) stream(part, i int) *[]uint32 {
 func (r *recipe) replay(part, i int) *choices { return &choices{rec: *r.stream(part, i)} }
 
 func (r *recipe) clone() *recipe {
-	c := &recipe{schema: append([]uint32(nil), r.schema...)}
+	c := &recipe{schema: append([]uint32(nil), r.schema...), part: r.part}
 	for _, v := range r.views {
 		c.views = append(c.views, append([]uint32(nil), v...))
 	}

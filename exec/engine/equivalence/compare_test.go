@@ -17,8 +17,17 @@ const (
 // diff says how two multisets of rows differ, "" if they don't. Numerics are compared by value, since which of 1.0 and 1.00
 // stands for a group is open; floats to a relative tolerance (0: exactly).
 func diff(a, b *rowset, aName, bName string, tolerance float64) string {
+	out := differences(a, b, aName, bName, tolerance)
+	if len(out) > 12 {
+		out = append(out[:12], "...")
+	}
+	return strings.Join(out, "\n")
+}
+
+// differences gives all lines of a diff.
+func differences(a, b *rowset, aName, bName string, tolerance float64) []string {
 	if len(a.cols) != len(b.cols) {
-		return fmt.Sprintf("%s has %d columns, %s %d", aName, len(a.cols), bName, len(b.cols))
+		return []string{fmt.Sprintf("%s has %d columns, %s %d", aName, len(a.cols), bName, len(b.cols))}
 	}
 	left, right := buckets(a, tolerance), buckets(b, tolerance)
 	var out []string
@@ -41,10 +50,7 @@ func diff(a, b *rowset, aName, bName string, tolerance float64) string {
 			out = append(out, "only in "+bName+": "+rowText(r))
 		}
 	}
-	if len(out) > 12 {
-		out = append(out[:12], "...")
-	}
-	return strings.Join(out, "\n")
+	return out
 }
 
 // buckets groups rows by all that is compared exactly.

@@ -14,6 +14,10 @@
 // (slow_*_test.go), and must agree after every epoch on what a view holds, on the number of rows late for each operator, and on
 // the number that each has in state.
 //
+// A fourth kind (pair_query_test.go) composes every pair of operators chained, from templates of which each goes over any rows;
+// TestEveryPairPlanned counts operators and pairs in their plans, and fails if one never came up that is not on its list of those that
+// cannot be.
+//
 // A failing case is shrunk by making its choices fewer and smaller, and
 // printed as a script. TIDEMARK_EQUIV_SECONDS makes each test run longer,
 // TIDEMARK_EQUIV_FIRST is where its seeds begin (else they are new each time),

@@ -59,6 +59,17 @@ func TestRegressions(t *testing.T) {
 			CREATE MATERIALIZED VIEW v AS SELECT window, count(*) FROM s GROUP BY window(ts, '10 minutes');
 			restart;
 			SELECT num_rows_total FROM tidemark.state_operators WHERE view_name = 'v'`, "(2)"},
+		{"groups of windows that end together but begin apart", `
+			CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '10 minutes');
+			CREATE MATERIALIZED VIEW v AS SELECT (w).start, count(*) FROM
+				(SELECT window(ts, '10 minutes') AS w FROM s UNION ALL SELECT window(ts, '5 minutes') AS w FROM s) u GROUP BY w;
+			CREATE MATERIALIZED VIEW v2 WITH (output_mode = 'append') AS SELECT w, k, sum(n) AS n FROM
+				(SELECT session_window AS w, k, count(*) AS n FROM s GROUP BY session_window(ts, '5 minutes'), k) q GROUP BY w, k;
+			INSERT INTO s VALUES (1, '2024-01-01 00:02:00'), (1, '2024-01-01 00:07:00'), (2, '2024-01-01 00:07:00');
+			INSERT INTO s VALUES (NULL, '2024-01-01 01:00:00');
+			restart;
+			(SELECT start, count FROM v WHERE start < '2024-01-01 00:30:00') UNION ALL (SELECT (w).start, n FROM v2)`,
+			"(2024-01-01 00:00:00, 1) (2024-01-01 00:00:00, 3) (2024-01-01 00:02:00, 2) (2024-01-01 00:05:00, 2) (2024-01-01 00:07:00, 1)"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			d, err := openDB(engineOptions{memory: 64 << 20})

@@ -32,6 +32,9 @@ func (d *slowDedup) sql() string {
 
 func (d *slowDedup) eval(in [][]slowChange) []slowChange {
 	mark := d.in(0).mark()
+	if !d.in(0).final {
+		mark = -1 // rows that can change have no order of arrival: it is the first by the row, as with ORDER BY, and judges none
+	}
 	for _, c := range in[0] {
 		if mark >= 0 && !c.row[mark].null && d.before.passed(c.row[mark].time(d.cols[mark].kind)) {
 			d.lateRow(c.n)

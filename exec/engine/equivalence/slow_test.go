@@ -12,7 +12,7 @@ import (
 // come to the same.
 func TestSlowModel(t *testing.T) {
 	run := &slowRun{refused: map[string]int{}, ops: map[string]int{}}
-	search(t, 14*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
+	search(t, 10*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
 		return newRecipe(seed, 1+int(seed%3), 8+int(seed%5)*5, func(r *recipe, source func(part, i int) *choices) { drawSlow(r, source) })
 	}, func(r *recipe) *scenario { return drawSlow(r, r.replay) }, run.run)
 	t.Logf("%d epochs, %d comparisons of views, %d late rows, operators %v; refused, as the model says:", run.epochs, run.compared, run.late, run.ops)

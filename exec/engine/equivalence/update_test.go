@@ -13,7 +13,7 @@ import (
 func TestViewEqualsQuery(t *testing.T) {
 	pg := startPostgres(t)
 	run := &updateRun{pg: pg, refused: map[string]int{}}
-	search(t, 16*time.Second, []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11}, func(seed uint64) *recipe {
+	search(t, 12*time.Second, []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11}, func(seed uint64) *recipe {
 		return newRecipe(seed, 1+int(seed%4), 8+int(seed%5)*6, func(r *recipe, source func(part, i int) *choices) { drawUpdate(r, source) })
 	}, func(r *recipe) *scenario { return drawUpdate(r, r.replay) }, run.run)
 	t.Logf("%d epochs, %d comparisons of views; refused queries:", run.epochs, run.compared)
