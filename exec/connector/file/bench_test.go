@@ -51,6 +51,33 @@ func benchFile(b *testing.B, format string) []byte {
 	return buf.Bytes()
 }
 
+// writerRow is a row as other writers make it: columns that may be NULL, dictionaries, a text, milliseconds.
+type writerRow struct {
+	TS    *int64   `parquet:"ts,optional,dict,timestamp(millisecond:local)"`
+	K     *int64   `parquet:"k,optional,dict"`
+	Name  string   `parquet:"name,optional,dict"`
+	Price *float64 `parquet:"price,optional,dict"`
+}
+
+// BenchmarkDecodeDictionaries reads a Parquet file of such rows.
+func BenchmarkDecodeDictionaries(b *testing.B) {
+	var buf bytes.Buffer
+	w := parquet.NewGenericWriter[writerRow](&buf, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(50_000))
+	for i := range int64(benchRows) {
+		ts, k, price := 1_700_000_000_000+i-i*7919%60_000, i*7919%100_000, float64(i*31%100_000)/100
+		if _, err := w.Write([]writerRow{{&ts, &k, fmt.Sprintf("name-%07d", k), &price}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	write(b, dir, "f", buf.Bytes())
+	decodeAll(b, connector.Config{Options: map[string]string{"path": dir, "bounded": "true", "format": "parquet"},
+		Columns: columnsOf(b, "ts timestamp, k bigint, name text, price float8")})
+}
+
 // BenchmarkDecode reads files of rows of four fields into batches.
 func BenchmarkDecode(b *testing.B) {
 	for _, format := range []string{"csv", "quoted", "json", "parquet"} {
@@ -61,30 +88,34 @@ func BenchmarkDecode(b *testing.B) {
 			if format == "quoted" {
 				o["format"] = "csv"
 			}
-			cfg := connector.Config{Options: o, Columns: columnsOf(b, "k bigint, v bigint, x bigint, ts timestamp")}
-			b.ReportAllocs()
-			for b.Loop() {
-				src, err := Connector{}.Open(cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
-				n := int64(0)
-				for {
-					c, err := src.Read(context.Background(), 1<<16)
-					if err == io.EOF {
-						break
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-					n += c.Extent.Rows
-				}
-				src.Close()
-				if n != benchRows {
-					b.Fatalf("%d rows", n)
-				}
-			}
-			b.ReportMetric(float64(benchRows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+			decodeAll(b, connector.Config{Options: o, Columns: columnsOf(b, "k bigint, v bigint, x bigint, ts timestamp")})
 		})
 	}
+}
+
+// decodeAll reads the files again and again.
+func decodeAll(b *testing.B, cfg connector.Config) {
+	b.ReportAllocs()
+	for b.Loop() {
+		src, err := Connector{}.Open(cfg)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := int64(0)
+		for {
+			c, err := src.Read(context.Background(), 1<<16)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += c.Extent.Rows
+		}
+		src.Close()
+		if n != benchRows {
+			b.Fatalf("%d rows", n)
+		}
+	}
+	b.ReportMetric(float64(benchRows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 }

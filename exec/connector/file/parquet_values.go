@@ -3,6 +3,7 @@ package file
 import (
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -27,19 +28,23 @@ type pageCursor struct {
 	mul, div int64
 	direct   bool // values of src are laid out as the column's
 
-	// The page: rows, levels (nil: no NULL), and the values of rows that are not NULL in one of three forms.
-	rows    int
-	row     int
-	val     int
-	levels  []byte
-	ints    []int64
-	floats  []float64
-	isBytes bool
-	data    []byte
-	offsets []uint32 // nil: of fixed size
-	size    int
-	index   []int32 // of data, where the page has a dictionary
-	scratch []byte
+	// The page: rows, levels (nil: no NULL), and the values of rows that are not NULL in one of three forms, which are those of the dictionary where
+	// the page has one. They are the page's memory, or in own and ownFloats.
+	rows      int
+	row       int
+	val       int
+	levels    []byte
+	index     []int32 // of each value its place in the dictionary
+	ints      []int64 // before mul and div
+	floats    []float64
+	isBytes   bool
+	data      []byte
+	offsets   []uint32 // nil: of fixed size
+	size      int
+	ascii     bool // data is text that needs no other check
+	own       []int64
+	ownFloats []float64
+	scratch   []byte
 }
 
 func newPageCursor(c *parquet.Column, chunk parquet.ColumnChunk, f *field) *pageCursor {
@@ -138,81 +143,93 @@ func (p *pageCursor) load() error {
 	return nil
 }
 
-// values takes the values of a page, or those of a dictionary where index says.
+// values takes the values of a page, or those of a dictionary of which index says which.
 func (p *pageCursor) values(v *encoding.Values, index []int32) {
-	p.ints, p.floats, p.data, p.offsets, p.isBytes = p.ints[:0], p.floats[:0], nil, nil, false
+	p.ints, p.floats, p.data, p.offsets, p.isBytes, p.index = nil, nil, nil, nil, false, index
 	switch v.Kind() {
 	case encoding.Boolean:
+		p.own = p.own[:0]
 		for i, bits := 0, v.Boolean(); i < 8*len(bits); i++ {
-			p.ints = append(p.ints, int64(bits[i/8]>>(i%8)&1))
+			p.own = append(p.own, int64(bits[i/8]>>(i%8)&1))
 		}
+		p.ints = p.own
 	case encoding.Int32:
-		p.ints = widen(p.ints, v.Int32(), index)
+		src := v.Int32()
+		p.own = slices.Grow(p.own[:0], len(src))[:len(src)]
+		for i, x := range src {
+			p.own[i] = int64(x)
+		}
+		p.ints = p.own
 	case encoding.Int64:
-		p.ints = widen(p.ints, v.Int64(), index)
+		p.ints = v.Int64()
 	case encoding.Int96:
-		src := v.Int96()
-		for i := range count(len(src), index) {
-			x := src[at(i, index)]
+		p.own = p.own[:0]
+		for _, x := range v.Int96() {
 			const julianOf1970, day = 2440588, 86_400_000_000
-			p.ints = append(p.ints, (int64(x[2])-julianOf1970)*day+int64(uint64(x[1])<<32|uint64(x[0]))/1000)
+			p.own = append(p.own, (int64(x[2])-julianOf1970)*day+int64(uint64(x[1])<<32|uint64(x[0]))/1000)
 		}
+		p.ints = p.own
 	case encoding.Float:
-		src := v.Float()
-		for i := range count(len(src), index) {
-			p.floats = append(p.floats, float64(src[at(i, index)]))
+		p.ownFloats = p.ownFloats[:0]
+		for _, x := range v.Float() {
+			p.ownFloats = append(p.ownFloats, float64(x))
 		}
+		p.floats = p.ownFloats
 	case encoding.Double:
-		src := v.Double()
-		for i := range count(len(src), index) {
-			p.floats = append(p.floats, src[at(i, index)])
-		}
+		p.floats = v.Double()
 	case encoding.ByteArray:
 		p.data, p.offsets = v.ByteArray()
-		p.index, p.isBytes = index, true
+		p.isBytes = true
 	case encoding.FixedLenByteArray:
 		p.data, p.size = v.FixedLenByteArray()
-		p.index, p.isBytes = index, true
+		p.isBytes = true
 	}
-	switch {
-	case p.mul > 1:
-		for i := range p.ints {
-			p.ints[i] *= p.mul
-		}
-	case p.div > 1:
-		for i, x := range p.ints {
-			q := x / p.div
-			if x%p.div < 0 {
-				q--
-			}
-			p.ints[i] = q
-		}
-	}
+	p.ascii = p.isBytes && isASCII(p.data)
 }
 
-func count(n int, index []int32) int {
-	if index != nil {
-		return len(index)
+// isASCII says whether b has bytes from 1 to 127 only.
+func isASCII(b []byte) bool {
+	var high byte
+	for _, c := range b {
+		high |= c | (c - 1)
 	}
-	return n
+	return high < 0x80
 }
 
-func at(i int, index []int32) int {
-	if index != nil {
-		return int(index[i])
+// scaled makes microseconds of a time.
+func (p *pageCursor) scaled(x int64) int64 {
+	if p.div == 1 {
+		return x * p.mul
 	}
-	return i
+	q := x / p.div
+	if x%p.div < 0 {
+		q--
+	}
+	return q
 }
 
-func widen[T int32 | int64](dst []int64, src []T, index []int32) []int64 {
-	if index != nil {
-		for _, i := range index {
-			dst = append(dst, int64(src[i]))
-		}
-		return dst
+// place gives where value k is.
+func (p *pageCursor) place(k int) int {
+	if p.index != nil {
+		return int(p.index[k])
 	}
-	for _, x := range src {
-		dst = append(dst, int64(x))
+	return k
+}
+
+// int and float give value k.
+func (p *pageCursor) int(k int) int64 { return p.scaled(p.ints[p.place(k)]) }
+
+func (p *pageCursor) float(k int) float64 { return p.floats[p.place(k)] }
+
+// gather appends values from to to-1 of src, through the index if there is one.
+func gather[T int64 | float64](dst, src []T, index []int32, from, to int) []T {
+	if index == nil {
+		return append(dst, src[from:to]...)
+	}
+	n := len(dst)
+	dst = slices.Grow(dst, to-from)[:n+to-from]
+	for k, i := range index[from:to] {
+		dst[n+k] = src[i]
 	}
 	return dst
 }
@@ -232,9 +249,7 @@ func (p *pageCursor) count() int {
 
 // bytes gives value i of a page of byte arrays.
 func (p *pageCursor) bytes(i int) []byte {
-	if p.index != nil {
-		i = int(p.index[i])
-	}
+	i = p.place(i)
 	if p.offsets != nil {
 		return p.data[p.offsets[i]:p.offsets[i+1]]
 	}
@@ -305,18 +320,20 @@ func (p *pageCursor) plain(r *parquetReader, i int, v *batch.Vector, n int) {
 		}
 	case p.src.Kind == types.Float8:
 		if v.Valid == nil {
-			v.F64 = append(v.F64, p.floats[from:to]...)
+			v.F64 = gather(v.F64, p.floats, p.index, from, to)
 			v.N += n
 			return
 		}
-		for _, x := range p.floats[from:to] {
-			v.AppendFloat(x)
+		for k := from; k < to; k++ {
+			v.AppendFloat(p.float(k))
 		}
 	case p.src.Kind == types.UUID:
 		for k := from; k < to; k++ {
 			b := p.bytes(k)
 			v.AppendPair(int64(beUint64(b)), int64(beUint64(b[8:])))
 		}
+	case p.src.Kind == types.Text && v.Valid == nil && (p.ascii || f.op != opText):
+		p.texts(v, from, to)
 	case p.src.Kind == types.Text:
 		for k := from; k < to; k++ {
 			b := p.bytes(k)
@@ -327,10 +344,17 @@ func (p *pageCursor) plain(r *parquetReader, i int, v *batch.Vector, n int) {
 			v.AppendBytes(b)
 		}
 	case v.Valid == nil && (f.op != opInt || f.typ.Kind == types.Int8):
-		v.I64 = append(v.I64, p.ints[from:to]...)
+		size := len(v.I64)
+		v.I64 = gather(v.I64, p.ints, p.index, from, to)
+		if p.mul != 1 || p.div != 1 {
+			for i, x := range v.I64[size:] {
+				v.I64[size+i] = p.scaled(x)
+			}
+		}
 		v.N += n
 	default:
-		for _, x := range p.ints[from:to] {
+		for k := from; k < to; k++ {
+			x := p.int(k)
 			if f.op == opInt && (x < f.lo || x > f.hi) {
 				r.value(i, v, strconv.AppendInt(p.scratch[:0], x, 10))
 				continue
@@ -338,6 +362,17 @@ func (p *pageCursor) plain(r *parquetReader, i int, v *batch.Vector, n int) {
 			v.AppendInt(x)
 		}
 	}
+}
+
+// texts adds values from to to-1 as they are, to a column without NULLs.
+func (p *pageCursor) texts(v *batch.Vector, from, to int) {
+	n := len(v.Off)
+	v.Off = slices.Grow(v.Off, to-from)[:n+to-from]
+	for k := from; k < to; k++ {
+		v.Data = append(v.Data, p.bytes(k)...)
+		v.Off[n+k-from] = uint32(len(v.Data))
+	}
+	v.N += to - from
 }
 
 func beUint64(b []byte) uint64 {
@@ -360,9 +395,9 @@ func (p *pageCursor) text(k int) []byte {
 	case p.isBytes:
 		b = append(b, p.bytes(k)...)
 	case p.src.Kind == types.Float8:
-		b = types.Append(b, p.src, types.FloatDatum(p.floats[k]), parseEnv)
+		b = types.Append(b, p.src, types.FloatDatum(p.float(k)), parseEnv)
 	default:
-		b = types.Append(b, p.src, types.IntDatum(p.ints[k]), parseEnv)
+		b = types.Append(b, p.src, types.IntDatum(p.int(k)), parseEnv)
 	}
 	p.scratch = b
 	return b
@@ -372,7 +407,7 @@ func (p *pageCursor) text(k int) []byte {
 func (p *pageCursor) decimalText(dst []byte, k int) []byte {
 	var x big.Int
 	if !p.isBytes {
-		x.SetInt64(p.ints[k])
+		x.SetInt64(p.int(k))
 	} else if b := p.bytes(k); len(b) > 0 {
 		x.SetBytes(b)
 		if b[0]&0x80 != 0 {
