@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -30,7 +31,8 @@ func pointReads(ctx context.Context, o *Options) ([]Figure, error) {
 		"CREATE MATERIALIZED VIEW by_key AS SELECT k, count(*) AS n, sum(v)::bigint AS s FROM readings GROUP BY k",
 		"CREATE TABLE things (id bigint PRIMARY KEY, v bigint)",
 		fmt.Sprintf("INSERT INTO readings SELECT k, 3 * k FROM generate_series(0, %d) AS k", keys-1),
-		fmt.Sprintf("INSERT INTO things SELECT k, 3 * k FROM generate_series(0, %d) AS k", keys/10-1))
+		fmt.Sprintf("INSERT INTO things SELECT k, 3 * k FROM generate_series(0, %d) AS k", keys/10-1),
+		"CHECKPOINT") // rows are read from disk, or its cache
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +149,11 @@ func scans(ctx context.Context, o *Options) ([]Figure, error) {
 	return out, nil
 }
 
-// interference measures what reads take from writes: the rows a second that one writer of small COPYs reaches, alone and beside readers, in turns.
+// interference measures what reads take from writes: the rows a second of a writer of small COPYs alone, beside a connection that sends
+// SELECTs without a relation as fast as it can, and beside one that reads the writer's view, in turns. What the second takes is a matter of who gets the
+// cores, of which on a small machine none is left; what the third takes more is what reading takes from writing.
 func interference(ctx context.Context, o *Options) ([]Figure, error) {
-	rounds, each := 3, 4*time.Second
+	rounds, each := 4, 3*time.Second
 	if o.Smoke {
 		rounds, each = 1, 100*time.Millisecond
 	}
@@ -163,57 +167,76 @@ func interference(ctx context.Context, o *Options) ([]Figure, error) {
 		return nil, err
 	}
 	defer c.Close(ctx)
+	r, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close(ctx)
 	src := newSource(tumbling("read-beside-writes", "bigint", 1000, time.Second, 1, 0))
-	rows := map[bool]int64{}
-	var reads int64
+	var alone, busy, both load
 	for range rounds {
-		for _, beside := range []bool{false, true} {
-			rctx, cancel := context.WithCancel(ctx)
-			var wg sync.WaitGroup
-			var n atomic.Int64
-			if beside {
-				r, err := s.connect(ctx)
-				if err != nil {
-					cancel()
-					return nil, err
-				}
-				wg.Add(1)
-				go func() { defer wg.Done(); readWhile(rctx, r, &n); _ = r.Close(ctx) }()
+		if err := alone.run(ctx, c, src, each, nil); err != nil {
+			return nil, err
+		}
+		if err := busy.run(ctx, c, src, each, func(ctx context.Context, k int64) error {
+			return scanOne(ctx, r, "SELECT $1::bigint + 1", k)
+		}); err != nil {
+			return nil, err
+		}
+		if err := both.run(ctx, c, src, each, func(ctx context.Context, k int64) error {
+			if k%10 == 0 {
+				return scanOne(ctx, r, "SELECT sum(s)::bigint FROM by_key")
 			}
-			got, err := writeFor(ctx, c, src, each)
-			cancel()
-			wg.Wait()
-			if err != nil {
-				return nil, err
-			}
-			rows[beside], reads = rows[beside]+got, reads+n.Load()
+			return scanOne(ctx, r, "SELECT s FROM by_key WHERE k = $1", k%1000)
+		}); err != nil {
+			return nil, err
 		}
 	}
-	total := float64(rounds) * each.Seconds()
 	check, err := textQuery(ctx, c, "SELECT sum(n)::bigint FROM by_key")
 	if err != nil {
 		return nil, err
 	}
+	seconds := float64(rounds) * each.Seconds()
+	const name = "read-beside-writes"
 	return []Figure{
-		{"read-beside-writes", "writer alone", float64(rows[false]) / total / 1000, "k rows/s", 0, false},
-		{"read-beside-writes", "writer beside a reader", float64(rows[true]) / total / 1000, "k rows/s", 0, false},
-		{"read-beside-writes", "share that is left", 100 * float64(rows[true]) / float64(rows[false]), "%", 75, false},
-		{"read-beside-writes", "reads meanwhile", float64(reads) / total, "per s", 0, false},
-	}, compare(check, rows[false]+rows[true])
+		{name, "writer alone", float64(alone.rows) / seconds / 1000, "k rows/s", 0, false},
+		{name, "writer beside SELECTs of nothing", float64(busy.rows) / seconds / 1000, "k rows/s", 0, false},
+		{name, "SELECTs of nothing", float64(busy.reads) / seconds, "per s", 0, false},
+		{name, "writer beside reads of its view", float64(both.rows) / seconds / 1000, "k rows/s", 0, false},
+		{name, "reads of its view", float64(both.reads) / seconds, "per s", 0, false},
+		{name, "writer beside reads, of nothing = 100", 100 * float64(both.rows) / float64(busy.rows), "%", 75, false},
+		{name, "writer beside reads, alone = 100", 100 * float64(both.rows) / float64(alone.rows), "%", 0, false},
+	}, compare(check, alone.rows+busy.rows+both.rows)
 }
 
-// readWhile reads the view, by key and whole, until ctx ends.
-func readWhile(ctx context.Context, c *pgx.Conn, n *atomic.Int64) {
-	for k := int64(0); ctx.Err() == nil; k = (k + 1) % 1000 {
-		q, args := "SELECT s FROM by_key WHERE k = $1", []any{k}
-		if k%10 == 0 {
-			q, args = "SELECT sum(s)::bigint FROM by_key", nil
-		}
-		var got *int64
-		if err := c.QueryRow(ctx, q, args...).Scan(&got); err == nil || err == pgx.ErrNoRows {
-			n.Add(1)
-		}
+// scanOne runs a query of one number, which may be missing or NULL.
+func scanOne(ctx context.Context, c *pgx.Conn, q string, args ...any) error {
+	var got *int64
+	if err := c.QueryRow(ctx, q, args...).Scan(&got); err != nil && err != pgx.ErrNoRows {
+		return err
 	}
+	return nil
+}
+
+// load is what one kind of turn did.
+type load struct{ rows, reads int64 }
+
+// run writes for a while, and meanwhile reads again and again.
+func (l *load) run(ctx context.Context, writer *pgx.Conn, src *source, d time.Duration, read func(ctx context.Context, k int64) error) error {
+	var stop atomic.Bool
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for k := int64(0); read != nil && !stop.Load() && err == nil; k++ {
+			err = read(ctx, k)
+			l.reads++
+		}
+		done <- err
+	}()
+	rows, err := writeFor(ctx, writer, src, d)
+	stop.Store(true)
+	l.rows += rows
+	return errors.Join(err, <-done)
 }
 
 // writeFor copies a thousand rows at a time for a while and gives their number.
