@@ -204,7 +204,19 @@ func (v *ChunksSnapshot) Types() []types.Type { return v.c.types }
 
 // Scan calls f with the chunks in the order in which the rows came. A batch is valid during the call.
 func (v *ChunksSnapshot) Scan(f func(*batch.Batch) error) error {
+	return v.Reader().each(f)
+}
+
+// ScanColumns is Scan with only the columns that want names by index (nil: all); the others may be nil. The memory of one batch is used
+// for the next.
+func (v *ChunksSnapshot) ScanColumns(want []bool, f func(*batch.Batch) error) error {
 	r := v.Reader()
+	r.dec = &batch.Decoder{Want: want}
+	return r.each(f)
+}
+
+// each reads to the end, and closes the reader.
+func (r *ChunksReader) each(f func(*batch.Batch) error) error {
 	defer r.Close()
 	for {
 		b, err := r.Next()
@@ -225,7 +237,8 @@ type ChunksReader struct {
 	v    *ChunksSnapshot
 	it   *pebble.Iterator
 	mem  int
-	disk bool // the chunks on disk are done
+	disk bool           // the chunks on disk are done
+	dec  *batch.Decoder // nil: each batch has memory of its own
 }
 
 // Next gives the next batch, valid until the following call; nil at the end.
@@ -270,7 +283,7 @@ func (r *ChunksReader) nextOnDisk() (*batch.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := batch.Decode(v)
+	b, err := decode(r.dec, v)
 	if err != nil {
 		return nil, corrupt("chunk %x: %v", r.it.Key(), err)
 	}

@@ -335,21 +335,29 @@ func (s *Store) loadChange(c *RelChange, epoch uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	c.Batch, c.Spooled, err = s.parseChunk(append([]byte(nil), v...))
+	c.Batch, c.Spooled, err = s.parseChunk(append([]byte(nil), v...), nil)
 	if err != nil {
 		err = corrupt("chunk %d of epoch %d, relation %d: %v", i, epoch, c.OID, err)
 	}
 	return errors.Join(err, s.close(closer))
 }
 
-// parseChunk decodes a chunk of the log. The batch aliases v.
-func (s *Store) parseChunk(v []byte) (*batch.Batch, *Spooled, error) {
+// decode decodes with d, or into memory of its own where d is nil. The batch aliases v.
+func decode(d *batch.Decoder, v []byte) (*batch.Batch, error) {
+	if d == nil {
+		return batch.Decode(v)
+	}
+	return d.Decode(v)
+}
+
+// parseChunk decodes a chunk of the log, as decode does.
+func (s *Store) parseChunk(v []byte, d *batch.Decoder) (*batch.Batch, *Spooled, error) {
 	if len(v) == 0 {
 		return nil, nil, errors.New("empty chunk")
 	}
 	switch v[0] {
 	case chunkBatch:
-		b, err := batch.Decode(v[1:])
+		b, err := decode(d, v[1:])
 		return b, nil, err
 	case chunkSpool:
 		if len(v) == 13 {
@@ -363,6 +371,16 @@ func (s *Store) parseChunk(v []byte) (*batch.Batch, *Spooled, error) {
 // from and to, both included (to 0: up to the last), in order of arrival. A
 // batch is valid during the call.
 func (s *Store) ScanStream(oid catalog.OID, from, to uint64, f func(epoch uint64, b *batch.Batch) error) error {
+	return s.scanStreamWith(nil, oid, from, to, f)
+}
+
+// ScanStreamColumns is ScanStream with only the columns that want names by index (nil: all); the others may be nil. The memory of one
+// batch is used for the next.
+func (s *Store) ScanStreamColumns(oid catalog.OID, from, to uint64, want []bool, f func(epoch uint64, b *batch.Batch) error) error {
+	return s.scanStreamWith(&batch.Decoder{Want: want}, oid, from, to, f)
+}
+
+func (s *Store) scanStreamWith(d *batch.Decoder, oid catalog.OID, from, to uint64, f func(epoch uint64, b *batch.Batch) error) error {
 	if to == 0 {
 		to = math.MaxUint64 - 1
 	}
@@ -370,11 +388,11 @@ func (s *Store) ScanStream(oid catalog.OID, from, to uint64, f func(epoch uint64
 	if err != nil {
 		return err
 	}
-	err = s.scanStream(it, f)
+	err = s.scanStream(it, d, f)
 	return errors.Join(err, s.close(it))
 }
 
-func (s *Store) scanStream(it *pebble.Iterator, f func(epoch uint64, b *batch.Batch) error) error {
+func (s *Store) scanStream(it *pebble.Iterator, d *batch.Decoder, f func(epoch uint64, b *batch.Batch) error) error {
 	for ok := it.First(); ok; ok = it.Next() {
 		v, err := it.ValueAndErr()
 		if err != nil {
@@ -384,12 +402,12 @@ func (s *Store) scanStream(it *pebble.Iterator, f func(epoch uint64, b *batch.Ba
 			return corrupt("key of a chunk is malformed: %x", it.Key())
 		}
 		epoch := binary.BigEndian.Uint64(it.Key()[5:])
-		b, sp, err := s.parseChunk(v)
+		b, sp, err := s.parseChunk(v, d)
 		if err != nil {
 			return corrupt("chunk %x: %v", it.Key(), err)
 		}
 		if sp != nil {
-			err = sp.Each(func(b *batch.Batch) error { return f(epoch, b) })
+			err = sp.eachWith(d, func(b *batch.Batch) error { return f(epoch, b) })
 		} else {
 			err = f(epoch, b)
 		}

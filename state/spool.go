@@ -62,22 +62,25 @@ func (sp *Spool) Abort() error {
 }
 
 // Each calls f with the batches, in order. A batch is valid during the call.
-func (s *Spooled) Each(f func(*batch.Batch) error) error {
+func (s *Spooled) Each(f func(*batch.Batch) error) error { return s.eachWith(nil, f) }
+
+// eachWith is Each with a decoder, as decode has it.
+func (s *Spooled) eachWith(d *batch.Decoder, f func(*batch.Batch) error) error {
 	it, err := s.st.db.NewIter(&pebble.IterOptions{LowerBound: spoolKey(s.id, 0), UpperBound: spoolKey(s.id+1, 0)})
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.each(it, f), s.st.close(it))
+	return errors.Join(s.each(it, d, f), s.st.close(it))
 }
 
-func (s *Spooled) each(it *pebble.Iterator, f func(*batch.Batch) error) error {
+func (s *Spooled) each(it *pebble.Iterator, d *batch.Decoder, f func(*batch.Batch) error) error {
 	n := 0
 	for ok := it.First(); ok; ok = it.Next() {
 		v, err := it.ValueAndErr()
 		if err != nil {
 			return err
 		}
-		b, err := batch.Decode(v)
+		b, err := decode(d, v)
 		if err != nil {
 			return corrupt("spooled chunk %x: %v", it.Key(), err)
 		}

@@ -144,7 +144,7 @@ func (v *verifier) chunk(k, val []byte) {
 		v.r.problem("key %x of a chunk is malformed", k)
 		return
 	}
-	if _, _, err := v.s.parseChunk(val); err != nil {
+	if _, _, err := v.s.parseChunk(val, nil); err != nil {
 		v.r.problem("chunk %x: %v", k, err)
 	}
 }

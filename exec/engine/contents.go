@@ -71,6 +71,15 @@ func (s *chunkSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) er
 	})
 }
 
+func (s *chunkSnapshot) scanColumns(ctx context.Context, want []bool, f func(*batch.Batch) error) error {
+	return s.s.ScanColumns(want, func(b *batch.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(b)
+	})
+}
+
 func (s *chunkSnapshot) lookup([]types.Datum, func(*batch.Batch) error) (bool, error) {
 	return false, nil
 }

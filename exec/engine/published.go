@@ -46,7 +46,21 @@ func (s *streamSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) e
 	if !keepsRows(s.rel) {
 		return s.scanAgain(ctx, f)
 	}
-	err := s.e.store.ScanStream(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
+	return s.scanLog(s.e.store.ScanStream, ctx, f)
+}
+
+func (s *streamSnapshot) scanColumns(ctx context.Context, want []bool, f func(*batch.Batch) error) error {
+	if !keepsRows(s.rel) {
+		return s.scanAgain(ctx, f)
+	}
+	return s.scanLog(func(oid catalog.OID, from, to uint64, f func(uint64, *batch.Batch) error) error {
+		return s.e.store.ScanStreamColumns(oid, from, to, want, f)
+	}, ctx, f)
+}
+
+// scanLog reads the log with one of the store's functions.
+func (s *streamSnapshot) scanLog(scan func(oid catalog.OID, from, to uint64, f func(uint64, *batch.Batch) error) error, ctx context.Context, f func(*batch.Batch) error) error {
+	err := scan(s.rel.OID, 0, s.epoch, func(_ uint64, b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -92,7 +106,32 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 			return err
 		}
 	}
-	return snap.scan(ctx, give)
+	return scanColumns(ctx, snap, src.Cols, give)
+}
+
+// columnSnapshot is implemented by contents that are kept by column.
+type columnSnapshot interface {
+	// scanColumns is scan with the columns that want names by index; the others may be nil.
+	scanColumns(ctx context.Context, want []bool, f func(*batch.Batch) error) error
+}
+
+// scanColumns gives all rows of a snapshot, where it is worth it with the given columns only; the others may be nil.
+func scanColumns(ctx context.Context, snap contentSnapshot, cols []int, f func(*batch.Batch) error) error {
+	if v, ok := snap.(*viewSnapshot); ok {
+		snap = v.contentSnapshot
+	}
+	c, ok := snap.(columnSnapshot)
+	if !ok {
+		return snap.scan(ctx, f)
+	}
+	want := make([]bool, 0, 16)
+	for _, i := range cols {
+		for i >= len(want) {
+			want = append(want, false)
+		}
+		want[i] = true
+	}
+	return c.scanColumns(ctx, want, f)
 }
 
 // lookupKey gives the values of the leading key columns that the plan pins to constants, nil if there are none. none says that no row

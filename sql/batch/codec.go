@@ -3,7 +3,6 @@ package batch
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -169,9 +168,9 @@ func wordBytes[T int64 | float64](s []T) []byte {
 	return out
 }
 
-// words is the reverse of wordBytes; it copies.
-func words[T int64 | float64](b []byte) []T {
-	s := make([]T, len(b)/8)
+// words is the reverse of wordBytes; it copies into s, or into larger memory.
+func words[T int64 | float64](s []T, b []byte) []T {
+	s = resize(s, len(b)/8)
 	if len(s) == 0 {
 		return s
 	}
@@ -189,38 +188,7 @@ func words[T int64 | float64](b []byte) []T {
 // columns alias b, which must not change while the batch is in use. An error
 // means that b is corrupt or of an unknown version; memory in proportion to
 // len(b), and some megabytes beyond it, is allocated at most.
-func Decode(b []byte) (*Batch, error) {
-	if len(b) < 2 {
-		return nil, errCodec
-	}
-	if b[0] != codecVersion {
-		return nil, fmt.Errorf("batch: unknown version %d of the encoding", b[0])
-	}
-	r := reader{b: b[2:], left: maxConstant}
-	n, cols := r.uvarint(math.MaxInt32), r.uvarint(maxColumns)
-	out := &Batch{N: n}
-	if b[1]&hasWeights != 0 {
-		out.Weights = r.ints(n)
-		for _, w := range out.Weights {
-			if w == 0 {
-				r.bad = true
-			}
-		}
-	}
-	if r.bad || cols > len(r.b) {
-		return nil, errCodec
-	}
-	out.Cols = make([]*Vector, cols)
-	for i := range out.Cols {
-		if out.Cols[i] = r.vector(n); r.bad {
-			return nil, errCodec
-		}
-	}
-	if len(r.b) > 0 {
-		return nil, errCodec
-	}
-	return out, nil
-}
+func Decode(b []byte) (*Batch, error) { return new(Decoder).Decode(b) }
 
 // reader takes an encoding apart; after a malformed part it is bad and gives zeros.
 type reader struct {
@@ -285,21 +253,20 @@ func (r *reader) packed(n int) (w int, base int64, p []byte) {
 	return w, base, p
 }
 
-func (r *reader) ints(n int) []int64 {
+// ints reads n integers into s, or into larger memory.
+func (r *reader) ints(s []int64, n int) []int64 {
 	w, base, p := r.packed(n)
 	if r.bad {
 		return nil
 	}
 	if w == 8 {
-		return words[int64](p)
+		return words(s, p)
 	}
-	s := make([]int64, n)
+	s = resize(s, n)
 	switch w {
 	case 0:
-		if base != 0 {
-			for i := range s {
-				s[i] = base
-			}
+		for i := range s {
+			s[i] = base
 		}
 	case 1:
 		for i, x := range p[:len(s)] {
@@ -315,52 +282,4 @@ func (r *reader) ints(n int) []int64 {
 		}
 	}
 	return s
-}
-
-func (r *reader) vector(n int) *Vector {
-	v := &Vector{N: n}
-	v.Type.Kind, v.Type.Elem = types.Kind(r.byte()), types.Kind(r.byte())
-	v.Type.Mod = int32(r.varint())
-	if v.Type.Kind >= types.NumKinds || v.Type.Elem >= types.NumKinds {
-		r.bad = true
-	}
-	if r.byte()&hasNulls != 0 {
-		p := r.take((n + 63) / 64 * 8)
-		v.Valid = make(Bitmap, len(p)/8)
-		for i := range v.Valid {
-			v.Valid[i] = binary.LittleEndian.Uint64(p[8*i:])
-		}
-	}
-	if r.bad {
-		return nil
-	}
-	switch v.Type.Layout() {
-	case types.LayoutI64:
-		v.I64 = r.ints(n)
-	case types.LayoutF64:
-		v.F64 = words[float64](r.take(8 * n))
-	case types.LayoutPair:
-		v.I64, v.J64 = r.ints(n), r.ints(n)
-	default:
-		lens := r.ints(n)
-		if r.bad {
-			return nil
-		}
-		v.Off = make([]uint32, n+1)
-		total := int64(0)
-		for i, l := range lens {
-			if l < 0 || l > int64(len(r.b)) {
-				r.bad = true
-				return nil
-			}
-			total += l
-			v.Off[i+1] = uint32(total)
-		}
-		if total > math.MaxUint32 || total > int64(len(r.b)) {
-			r.bad = true
-			return nil
-		}
-		v.Data = r.take(int(total))
-	}
-	return v
 }

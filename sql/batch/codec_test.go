@@ -177,3 +177,45 @@ func BenchmarkCodec(b *testing.B) {
 		}
 	})
 }
+
+// TestDecoder reads batches of different sizes with one decoder, all columns and some of them.
+func TestDecoder(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	for range 40 {
+		var d Decoder
+		var want []int
+		if r.IntN(4) > 0 {
+			d.Want = make([]bool, r.IntN(len(codecTypes)+1))
+			for i := range d.Want {
+				d.Want[i] = r.IntN(2) == 0
+			}
+		}
+		for i := range codecTypes {
+			if d.Want == nil || i < len(d.Want) && d.Want[i] {
+				want = append(want, i)
+			}
+		}
+		for range 12 {
+			b := randomBatch(r, r.IntN(300))
+			enc := Encode(nil, b)
+			got, err := d.Decode(enc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got.Cols {
+				if (v != nil) != (d.Want == nil || i < len(d.Want) && d.Want[i]) {
+					t.Fatalf("column %d is there: %v", i, v != nil)
+				}
+			}
+			sameBatch(t, got.Project(want), b.Project(want))
+			// What is cut off or changed is an error or another batch, never a panic.
+			bad := bytes.Clone(enc[:r.IntN(len(enc)+1)])
+			if len(bad) > 2 {
+				bad[2+r.IntN(len(bad)-2)] ^= 1 << r.IntN(8)
+			}
+			_, _ = d.Decode(bad)
+		}
+	}
+}
