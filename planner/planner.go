@@ -125,6 +125,8 @@ type binder struct {
 	// attached are the subqueries that are already part of a plan, regrouped those whose references are already those to
 	// the output of a grouping.
 	attached, regrouped map[plan.Node]bool
+	// orders are the ORDER BYs of subqueries, by their nodes with the columns for it.
+	orders map[plan.Node][]plan.SortKey
 	// literals are the positions of untyped literals, for the error when one can't be read as its type.
 	literals map[*plan.Const]ast.Pos
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/planner/plan"
 )
 
@@ -48,8 +50,48 @@ func withPosition(n plan.Node) (out plan.Node, col int, ok bool) {
 	return n, 0, false
 }
 
+// withOrder gives n with the columns of the ORDER BY of the subquery that it is, if it is one with nothing but conditions and
+// expressions above, and the keys over them.
+func (b *binder) withOrder(n plan.Node) (keys []plan.SortKey, ok bool) {
+	if by, have := b.orders[n]; have {
+		for _, k := range by {
+			c, isCol := k.X.(*plan.Col)
+			if !isCol {
+				return nil, false
+			}
+			k.X = colOf(n, c.Index)
+			keys = append(keys, k)
+		}
+		return keys, true
+	}
+	switch x := n.(type) {
+	case *plan.Filter:
+		keys, ok = b.withOrder(x.Input)
+		x.P.Columns = columns(x.Input)
+	case *plan.Project:
+		if keys, ok = b.withOrder(x.Input); !ok {
+			return nil, false
+		}
+		for i, k := range keys {
+			at := -1
+			for j, e := range x.Exprs {
+				if equal(e, k.X) {
+					at = j
+				}
+			}
+			if at < 0 {
+				at = len(x.Exprs)
+				x.Exprs = append(x.Exprs[:at:at], k.X)
+				x.P.Columns = joinCols(x.P.Columns, columns(x.Input)[k.X.(*plan.Col).Index])
+			}
+			keys[i].X = colOf(x, at)
+		}
+	}
+	return keys, ok
+}
+
 // ordered gives the input of an aggregation and its aggregates so that those that depend on the order of their rows,
-// and say none, see the order of arrival.
+// and say none, see that of the subquery beneath, as in PostgreSQL, or else the order of arrival.
 func (blk *block) ordered(in plan.Node) (plan.Node, []plan.Agg) {
 	aggs := append([]plan.Agg{}, blk.aggs...)
 	for i, a := range aggs {
@@ -61,6 +103,14 @@ func (blk *block) ordered(in plan.Node) (plan.Node, []plan.Agg) {
 		need = need || a.Fn != nil && orderSensitive[a.Fn.Name] && len(a.OrderBy) == 0 && !a.Distinct
 	}
 	if !need {
+		return in, aggs
+	}
+	if keys, ok := blk.b.withOrder(in); ok {
+		for i, a := range aggs {
+			if orderSensitive[a.Fn.Name] && len(a.OrderBy) == 0 && !a.Distinct {
+				aggs[i].OrderBy = slices.Clone(keys)
+			}
+		}
 		return in, aggs
 	}
 	k := width(in)

@@ -109,8 +109,14 @@ func rename(n plan.Node, names []string) plan.Node {
 	return newProject(n, firstCols(n, width(n)), all)
 }
 
-// result drops hidden columns and the order, which a query that is not at the root doesn't have, and settles unknown types.
+// result drops hidden columns and the order, which a query that is not at the root has for aggregates just above only, and settles unknown types.
 func (r *bound) result(b *binder) plan.Node {
+	if len(r.sort) > 0 {
+		if b.orders == nil {
+			b.orders = map[plan.Node][]plan.SortKey{}
+		}
+		b.orders[r.node] = r.sort
+	}
 	n := truncate(r.node, r.visible)
 	return b.settleColumns(n)
 }
