@@ -64,7 +64,7 @@ func WithProcessor(name, result string, make func() StatefulProcessor) Option {
 }
 
 // Open opens the database in a directory, which is made if it is not there. One process at a time may have it open. Processors in
-// Go that its views use must be given with WithProcessor.
+// Go that its views use are given with WithProcessor; a view whose processor is not is stopped, until it is registered and the view resumed.
 func Open(dir string, opts ...Option) (*DB, error) {
 	o := engine.Options{Dir: dir, Log: zerolog.Nop(), System: pgcatalog.Relations(), Processors: &engine.Processors{}}
 	for _, f := range opts {

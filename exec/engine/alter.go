@@ -247,12 +247,36 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 				return nil
 			}
 		}
+		if in := b.stoppedBeneath(r.OID); in != nil {
+			return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which \"%s\" is built, is not running", in.Name, r.Name).
+				WithHint("ALTER MATERIALIZED VIEW %s RESUME brings it back with what is built on it.", in.Name)
+		}
 		return b.rebuild(r)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return done(tag), nil
+}
+
+// stoppedBeneath finds a view that has stopped among those on which a view is built, nil if there is none.
+func (b *epochBuild) stoppedBeneath(oid catalog.OID) *catalog.Relation {
+	r := b.cat.ByOID(oid)
+	if r == nil {
+		return nil
+	}
+	for _, on := range r.DependsOn {
+		if st := b.e.statusOf(on); st == viewFailed || st == viewPaused {
+			if in := b.stoppedBeneath(on); in != nil {
+				return in
+			}
+			return b.cat.ByOID(on)
+		}
+		if in := b.stoppedBeneath(on); in != nil {
+			return in
+		}
+	}
+	return nil
 }
 
 // pausedOption marks a view that ALTER ... PAUSE stopped; it lasts over restarts.

@@ -322,6 +322,9 @@ func (v *view) closeContents(h *history, last map[catalog.OID]mark) error {
 // startView lets a new view catch up: at once where its history is small, else in the background. It runs on the loop's goroutine
 // before the views run epoch n. With all set, it is filled at once whatever its size.
 func (e *Engine) startView(v *view, n uint64, all bool) {
+	if v.unbuilt {
+		return
+	}
 	if v.rel.Options[pausedOption] != "" {
 		v.setStatus(viewPaused, nil)
 		return
@@ -339,8 +342,12 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 	waits := false
 	for _, s := range v.graph.Sources() {
 		if in := e.viewByOID[s.Rel.OID]; in != nil {
-			if st, _ := in.getStatus(); st == viewBackfill {
+			switch st, _ := in.getStatus(); st {
+			case viewBackfill:
 				waits = true
+			case viewFailed, viewPaused:
+				v.setStatus(viewFailed, errNotRunning(in))
+				return
 			}
 		}
 	}
@@ -422,12 +429,12 @@ func (e *Engine) waitInputs(v *view, f *backfill) (*history, error) {
 		err := e.do(func() {
 			for _, s := range v.graph.Sources() {
 				if in := e.viewByOID[s.Rel.OID]; in != nil {
-					switch st, err := in.getStatus(); st {
+					switch st, _ := in.getStatus(); st {
 					case viewBackfill:
 						return
 					case viewRunning:
 					default:
-						failed = sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
+						failed = errNotRunning(in)
 						return
 					}
 				}

@@ -250,16 +250,14 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 			marks[v.rel.OID] = m
 			continue
 		}
-		if v.needsRun(in) {
-			err := v.blockedBy(e)
-			if err == nil {
-				err = v.timed(in)
-			}
-			if err != nil {
-				v.changes = nil
-				v.setStatus(viewFailed, err)
-				e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
-			}
+		err := v.blockedBy(e)
+		if err == nil && v.needsRun(in) {
+			err = v.timed(in)
+		}
+		if err != nil {
+			v.changes = nil
+			v.setStatus(viewFailed, err)
+			e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
 		}
 		v.keepNews(e)
 		v.pos = in.n
@@ -297,12 +295,18 @@ func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **
 func (v *view) blockedBy(e *Engine) error {
 	for _, s := range v.graph.Sources() {
 		if in := e.viewByOID[s.Rel.OID]; in != nil {
-			if st, err := in.getStatus(); st != viewRunning {
-				return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
+			if st, _ := in.getStatus(); st != viewRunning {
+				return errNotRunning(in)
 			}
 		}
 	}
 	return nil
+}
+
+// errNotRunning is why a view that is built on another does not go on.
+func errNotRunning(in *view) error {
+	_, err := in.getStatus()
+	return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
 }
 
 // publish makes the epoch what readers see.

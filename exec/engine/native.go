@@ -10,7 +10,7 @@ import (
 )
 
 // Processors are processors in Go that a program which embeds the engine offers to SQL by name. They are not in the catalog: a program
-// that opens the database must offer those that its views use, before it is opened. It may be used from any goroutine.
+// that opens the database offers those that its views use before it is opened: a view whose processor is not there is stopped. It may be used from any goroutine.
 type Processors struct {
 	mu     sync.Mutex
 	byName map[string]*catalog.Processor

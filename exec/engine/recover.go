@@ -134,9 +134,10 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 		case catalog.Table:
 			e.tables[rel.OID] = e.newTable(rel)
 		case catalog.MatView:
-			v, err := e.openView(rel, cat)
-			if err != nil {
-				return fmt.Errorf("view %s: %w", rel.Name, err)
+			v := e.openView(rel, cat)
+			if v.unbuilt {
+				e.addView(v)
+				continue
 			}
 			im, ok := views[rel.OID]
 			if v.misfit != nil {
@@ -171,6 +172,7 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 		e.startView(v, cp.Epoch+1, true)
 		e.republish(v)
 	}
+	e.stopBlocked()
 	return nil
 }
 

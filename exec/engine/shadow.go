@@ -35,6 +35,9 @@ func (e *Engine) shadowsOf(g *dataflow.Graph) (out []*shadow, streams []catalog.
 			if in == nil || in.ownMarks() != nil {
 				continue
 			}
+			if in.unbuilt {
+				return errNotRunning(in)
+			}
 			if err := visit(in.graph); err != nil {
 				return err
 			}

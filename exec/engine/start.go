@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // start makes the running form of a view that epoch b creates. It runs on the loop's goroutine.
@@ -12,29 +16,25 @@ func (e *Engine) start(b *epochBuild, rel *catalog.Relation) {
 	if rel.Kind != catalog.MatView {
 		return
 	}
-	v, err := e.openView(rel, b.cat)
-	if err != nil {
-		// It was built once in its unit, so this is a failure of the store: the view is there in name only.
-		e.log.Error().Err(err).Str("view", rel.Name).Msg("view could not start")
-		return
-	}
+	v := e.openView(rel, b.cat)
 	e.addView(v)
 	e.startView(v, b.n, b.replay)
 }
 
-// openView makes a view's operators over its state in the store.
-func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, error) {
-	q, err := e.planView(rel, cat)
-	if err != nil {
-		return nil, err
-	}
+// openView makes the running form of a view over its state in the store. One that cannot be built here, such as a view with a processor in Go that this
+// program does not offer, is there without operators, and stopped.
+func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) *view {
 	sp := e.store.Space(rel.OID)
-	v, err := newView(rel, q, sp, viewEnv(rel))
-	if err != nil {
-		return nil, err
+	v, err := e.buildView(rel, cat, sp)
+	if err == nil {
+		v.declareOwn(cat)
+		v.misfit = sp.Verify()
+	} else {
+		v = emptyView(rel, sp)
+		v.unbuilt = true
+		v.setStatus(viewFailed, err)
+		e.log.Error().Err(err).Str("view", rel.Name).Msg("view stopped: it cannot be built on this binary")
 	}
-	v.declareOwn(cat)
-	v.misfit = sp.Verify()
 	if rel.AppendOnly {
 		v.out = e.newChunks(rel.OID, rel.Types())
 	} else {
@@ -47,7 +47,45 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) (*view, e
 	v.cap = letterCapOf(rel)
 	v.late = e.newChunks(rel.OID|lateOID, columnTypes(lateColumns))
 	v.dead = e.newRowContents(rel.OID|deadOID, columnTypes(deadColumns), []int{0, 1, 2})
-	return v, nil
+	return v
+}
+
+// buildView plans a view and makes its operators. A plan that gives other columns than the view has is another view's.
+func (e *Engine) buildView(rel *catalog.Relation, cat *catalog.Catalog, sp *table.Space) (*view, error) {
+	q, err := e.planView(rel, cat)
+	if err != nil {
+		return nil, err
+	}
+	cols := q.Root.Props().Columns
+	same := len(cols) == len(rel.Columns)
+	for i := 0; same && i < len(cols); i++ {
+		t := cols[i].Type
+		same = t.Same(rel.Columns[i].Type) || t.Kind == types.Unknown && rel.Columns[i].Type.Kind == types.Text
+	}
+	if !same {
+		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "the query of materialized view \"%s\" now gives other columns than the view has", rel.Name)
+	}
+	return newView(rel, q, sp, viewEnv(rel))
+}
+
+// emptyView is a view without operators.
+func emptyView(rel *catalog.Relation, sp *table.Space) *view {
+	g := dataflow.NewGraph(dataflow.PolicyMin)
+	v := &view{rel: rel, graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark, progress: newProgressRing(rel, g)}
+	v.sink = &viewSink{v: v}
+	return v
+}
+
+// stopBlocked stops the views that are built on one that has stopped.
+func (e *Engine) stopBlocked() {
+	for _, v := range e.views { // what is built upon before what is built on it
+		if st, _ := v.getStatus(); st != viewRunning {
+			continue
+		}
+		if err := v.blockedBy(e); err != nil {
+			v.setStatus(viewFailed, err)
+		}
+	}
 }
 
 // addView makes the view one that the loop runs, behind the views that it reads (which are older).

@@ -48,6 +48,8 @@ type view struct {
 
 	// misfit says that the state in the store is not that of the view's plan, as after a change of the binary: it must be rebuilt.
 	misfit error
+	// unbuilt says that the view has no operators: they could not be built on this binary. Its status says why.
+	unbuilt bool
 
 	// pos is the last epoch that the view's state and contents include.
 	pos uint64
@@ -243,6 +245,9 @@ func (v *view) readable() error {
 		e := sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" has stopped", v.rel.Name).WithCause(err)
 		if err != nil {
 			e.Detail = sqlerr.From(err).Message
+		}
+		if v.unbuilt {
+			return e.WithHint("It could not be built when the database was opened. Once what it lacks is there, ALTER MATERIALIZED VIEW %s RESUME rebuilds it from history, and so does opening the database again.", v.rel.Name)
 		}
 		return e.WithHint("ALTER MATERIALIZED VIEW %s RESUME rebuilds it.", v.rel.Name)
 	case viewPaused:
