@@ -15,13 +15,15 @@ import (
 
 // NewGraph builds the operators of the plan under root, with their state in sp. A node that the plan shares becomes one
 // operator. Stateful operators are numbered from the root down, as Spark does (reference 1.6). A plan.Sort at the root is not built:
-// it is the caller's, who has all the rows. env is shared by all kernels of the graph.
-func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kernel.Env) (*dataflow.Graph, error) {
+// it is the caller's, who has all the rows. env is shared by all kernels of the graph. slots says how operators are cut into instances.
+func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kernel.Env, slots Slots) (*dataflow.Graph, error) {
 	if s, ok := root.(*plan.Sort); ok {
 		root = s.Input
 	}
-	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}}
+	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}, slots: slots,
+		ordered: map[plan.Node]bool{}}
 	b.number(root)
+	b.markOrdered(root, false)
 	h, err := b.build(root)
 	if err != nil {
 		return nil, err
@@ -37,6 +39,9 @@ type graphBuilder struct {
 	ids   map[plan.Node]int
 	next  int
 	built map[plan.Node]dataflow.Handle
+	slots Slots
+	// ordered has the nodes beneath one that goes by the order in which rows come.
+	ordered map[plan.Node]bool
 }
 
 // Stateful says whether the operator of a plan node keeps state between epochs.
@@ -107,7 +112,7 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 		}
 		ins, in, ports = append(ins, h), append(in, plan.Types(c)), append(ports, portInfo(c))
 	}
-	op, err := Build(n, in, b.sp, b.ids[n], b.env)
+	op, err := b.buildSlots(n, in)
 	if err != nil {
 		return dataflow.Handle{}, err
 	}

@@ -62,7 +62,7 @@ func (r *recursive) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		}
 		if g == nil || !reusable {
 			var err error
-			if g, err = NewGraph(r.n.Step, dataflow.PolicyMin, table.NewTransient(), r.env); err != nil {
+			if g, err = NewGraph(r.n.Step, dataflow.PolicyMin, table.NewTransient(), r.env, Slots{}); err != nil {
 				return err
 			}
 		}

@@ -190,7 +190,7 @@ func runSelect(db *testDB, data map[string]*batch.Batch, sql string) (out []*bat
 		return nil, err
 	}
 	env := &kernel.Env{Session: types.DefaultEnv()}
-	g, err := exec.NewGraph(p.Root, dataflow.PolicyMin, table.NewTransient(), env)
+	g, err := exec.NewGraph(p.Root, dataflow.PolicyMin, table.NewTransient(), env, exec.Slots{})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,6 @@ func (s *Store) Space(view catalog.OID) *table.Space {
 type backing struct {
 	st     *Store
 	prefix []byte
-	key    []byte
 
 	mu   sync.Mutex // the end of a checkpoint closes what is cached
 	idle *spaceIter
@@ -39,13 +38,11 @@ type spaceIter struct {
 	gen uint64
 }
 
-func (b *backing) full(k []byte) []byte {
-	b.key = append(append(b.key[:0], b.prefix...), k...)
-	return b.key
-}
+// full appends the key in the store to dst.
+func (b *backing) full(dst, k []byte) []byte { return append(append(dst, b.prefix...), k...) }
 
 func (b *backing) Get(k []byte, f func(val []byte)) error {
-	v, c, err := b.st.db.Get(b.full(k))
+	v, c, err := b.st.db.Get(b.full(nil, k))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil
 	}
@@ -75,8 +72,9 @@ func (b *backing) GetMany(keys [][]byte, f func(i int, val []byte)) error {
 		return err
 	}
 	valid := false
+	var full []byte
 	for i, k := range keys {
-		full := b.full(k)
+		full = b.full(full[:0], k)
 		for n := 0; valid && n < denseGets && bytes.Compare(it.Key(), full) < 0; n++ {
 			valid = it.Next()
 		}

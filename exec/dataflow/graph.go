@@ -136,11 +136,14 @@ func (g *Graph) Stateful() (ids []int, ops []Stateful) {
 	return ids, ops
 }
 
-// Operators calls f for each operator in topological order.
+// Operators calls f for each operator in topological order, and for each instance of one that has several.
 func (g *Graph) Operators(f func(Operator)) {
 	for _, n := range g.nodes {
-		if n.op != nil {
-			f(n.op)
+		if n.op == nil {
+			continue
+		}
+		for _, op := range Instances(n.op) {
+			f(op)
 		}
 	}
 }
@@ -188,6 +191,14 @@ func (g *Graph) End() error {
 			n.fed = n.fed || in.fed
 		}
 		n.ep.Fed = n.fed
+		if f, ok := n.op.(Flusher); ok {
+			was := g.watch.enter(&n.spent.push)
+			err := f.Flush(&n.ep, n.emit)
+			g.watch.leave(was)
+			if err != nil {
+				return err
+			}
+		}
 		was := g.watch.enter(&n.spent.end)
 		err := n.op.EndEpoch(&n.ep, n.emit)
 		g.watch.leave(was)

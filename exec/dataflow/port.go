@@ -26,3 +26,22 @@ type Metered interface {
 type WatermarkHolder interface {
 	HeldWatermark(in Watermark) Watermark
 }
+
+// Composite is implemented by an operator that stands for several.
+type Composite interface {
+	Instances() []Operator
+}
+
+// Instances gives the operators that op stands for: op alone, unless it is Composite.
+func Instances(op Operator) []Operator {
+	if c, ok := op.(Composite); ok {
+		return c.Instances()
+	}
+	return []Operator{op}
+}
+
+// Flusher is implemented by an operator that keeps rows for later within an epoch. Flush is called once all of the epoch's input has been
+// pushed, before EndEpoch.
+type Flusher interface {
+	Flush(ep *Epoch, out Emit) error
+}

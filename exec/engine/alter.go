@@ -90,6 +90,8 @@ func (s *sess) alteration(rel *catalog.Relation, x *ast.Alter) (func(*catalog.Ca
 			r.Name = x.NewName
 			return nil
 		}, nil
+	case "set", "reset":
+		return s.alterOptions(rel, x)
 	case "rename column":
 		return func(c *catalog.Catalog, r *catalog.Relation) error { return renameColumn(c, r, x.OldName, x.NewName) }, nil
 	case "add column":
@@ -328,7 +330,7 @@ func (b *epochBuild) recreate(all []catalog.OID) error {
 	var again []*catalog.Relation
 	for i := len(all) - 1; i >= 0; i-- { // what is built upon before what is built on it
 		if r := b.cat.ByOID(all[i]); r != nil {
-			again = append(again, withOption(r, pausedOption, ""))
+			again = append(again, withOption(withOption(r, pausedOption, ""), slotsOption, ""))
 		}
 	}
 	for _, oid := range all {

@@ -214,10 +214,11 @@ func (b *epochBuild) createView(rel *catalog.Relation) error {
 	r := *rel
 	r.CreatedEpoch = b.n
 	if r.Kind == catalog.MatView {
+		r = *b.e.cutSlots(&r)
 		// The plan must be one that runs: built once here, where an error still belongs to the statement.
 		q, err := b.e.planView(&r, b.cat)
 		if err == nil {
-			_, err = exec.NewGraph(q.Root, dataflow.PolicyMin, table.NewTransient(), viewEnv(&r))
+			_, err = exec.NewGraph(q.Root, dataflow.PolicyMin, table.NewTransient(), viewEnv(&r), exec.Slots{})
 		}
 		if err != nil {
 			return err
@@ -232,7 +233,7 @@ func (s *sess) viewOptions(rel *catalog.Relation, x *ast.CreateView) error {
 	if policy == "max" {
 		rel.Options["watermark_policy"] = "max"
 	}
-	mode := ""
+	mode, own := "", ""
 	for _, o := range x.Options {
 		v := strings.ToLower(o.Value)
 		switch o.Name {
@@ -243,11 +244,16 @@ func (s *sess) viewOptions(rel *catalog.Relation, x *ast.CreateView) error {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for option \"watermark_policy\": \"%s\"", o.Value).At(int(o.At)).WithHint("Available values: min, max.")
 			}
 			rel.Options[o.Name] = v
-		case "state_partitions", "on_error", "retention":
+		case partitionsOption:
+			own = v
+		case "on_error", "retention":
 			return sqlerr.Unsupported("option \"%s\" is not supported yet", o.Name).At(int(o.At))
 		default:
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(int(o.At))
 		}
+	}
+	if err := s.partitionOptions(rel, own); err != nil {
+		return err
 	}
 	if x.Emit != "" {
 		emit := map[string]string{"on window close": "append", "on update": "update"}[x.Emit]

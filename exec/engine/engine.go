@@ -31,6 +31,8 @@ type Options struct {
 	CheckpointInterval time.Duration
 	// System are the system relations of the wire's catalog, beside those of the schema tidemark.
 	System []session.SystemRelation
+	// StatePartitions is the number of state partitions of views that do not say; 0: that of the cores.
+	StatePartitions int
 	// BackfillRows is the size of history from which on a new view is filled in the background; 0: a default.
 	BackfillRows int64
 	// Connectors are what CREATE STREAM can name, by name.

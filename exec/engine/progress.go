@@ -18,6 +18,7 @@ const ringEpochs = 100
 // opProgress is what one operator did in one epoch.
 type opProgress struct {
 	id                                                    int
+	partitions                                            int
 	name                                                  string
 	total, updated, removed, dropped, nullTime, duplicate int64
 	memory                                                int64
@@ -39,6 +40,7 @@ type phases struct {
 	walCommit     time.Duration // the epoch's record became durable, as far as it was waited for
 	addBatch      time.Duration // the view ran
 	commitOffsets time.Duration // the epoch was published
+	repartition   time.Duration // partitions took other slots, before the epoch; 0 if they did not
 	total         time.Duration
 }
 
@@ -65,6 +67,7 @@ type epochProgress struct {
 // progressRing keeps a view's last epochs with work. The view's goroutine writes it, any goroutine reads it.
 type progressRing struct {
 	id, run  string
+	view     *view
 	graph    *dataflow.Graph
 	declared bool
 	ids      []int
@@ -75,6 +78,8 @@ type progressRing struct {
 	mu   sync.Mutex
 	ring []epochProgress
 	next int
+	// repartition is the time that the last change of the number of partitions took, until an epoch shows it.
+	repartition time.Duration
 	// late and dead count the late rows and dead letters that the view has recorded, of which it may keep fewer.
 	late, dead int64
 }
@@ -93,9 +98,10 @@ func (p *progressRing) setLetters(late, dead int64) {
 	p.mu.Unlock()
 }
 
-func newProgressRing(rel *catalog.Relation, g *dataflow.Graph) *progressRing {
+func newProgressRing(v *view) *progressRing {
+	g := v.graph
 	ids, ops := g.Stateful()
-	p := &progressRing{id: viewID(rel), run: runID(), graph: g, ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
+	p := &progressRing{id: viewID(v.rel), run: runID(), view: v, graph: g, ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
 	for _, s := range g.Sources() {
 		p.declared = p.declared || s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0
 	}
@@ -142,7 +148,7 @@ func (p *progressRing) operators() []opProgress {
 		out = append(out, opProgress{id: p.ids[i], name: s.Name, total: s.RowsTotal, updated: s.RowsUpdated - l.RowsUpdated,
 			removed: s.RowsRemoved - l.RowsRemoved, dropped: s.RowsDroppedLate - l.RowsDroppedLate,
 			nullTime: s.RowsNullEvent - l.RowsNullEvent, duplicate: s.RowsDuplicate - l.RowsDuplicate, memory: s.MemoryUsedBytes,
-			updating: push, removing: end})
+			updating: push, removing: end, partitions: p.view.operatorPartitions(p.ids[i])})
 		if m, ok := p.ops[i].(dataflow.Metered); ok {
 			out[len(out)-1].metrics = m.Metrics()
 		}
@@ -170,6 +176,7 @@ func (p *progressRing) note(e epochProgress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.previous = p.ring[p.lastIndex()].timestamp
+	e.took.repartition, p.repartition = p.repartition, 0
 	if len(p.ring) < ringEpochs+1 { // the first entry is of before the first epoch
 		p.ring = append(p.ring, e)
 		return
@@ -186,6 +193,13 @@ func (p *progressRing) lastIndex() int {
 	return 1 + (p.next-1)%ringEpochs
 }
 
+// repartitioned says that the next epoch is the first with another number of partitions.
+func (p *progressRing) repartitioned(took time.Duration) {
+	p.mu.Lock()
+	p.repartition = max(took, 1)
+	p.mu.Unlock()
+}
+
 // finish adds to the epoch, if it was noted, how long its parts outside of the view took.
 func (p *progressRing) finish(epoch uint64, t phases) {
 	p.mu.Lock()
@@ -194,7 +208,7 @@ func (p *progressRing) finish(epoch uint64, t phases) {
 	if e.epoch != epoch {
 		return
 	}
-	t.addBatch, t.planning = e.took.addBatch, e.took.planning
+	t.addBatch, t.planning, t.repartition = e.took.addBatch, e.took.planning, e.took.repartition
 	e.took = t
 }
 

@@ -25,9 +25,6 @@ var stateOperatorColumns = []catalog.Column{
 	col("num_state_store_instances", types.Int8), col("custom_metrics", types.JSONB),
 }
 
-// statePartitions is the number of partitions that an operator's state is cut into.
-const statePartitions = 1
-
 func stateOperatorRows(c *systemContext) (*batch.Batch, error) {
 	b := batch.New(columnTypes(stateOperatorColumns), 0)
 	for _, v := range c.e.liveViews(c.snap) {
@@ -41,8 +38,8 @@ func stateOperatorRows(c *systemContext) (*batch.Batch, error) {
 			for i, d := range []time.Duration{o.updating, o.removing, o.committing} {
 				b.Cols[9+i].AppendFloat(millis(d))
 			}
-			b.Cols[12].AppendInt(statePartitions)
-			b.Cols[13].AppendInt(statePartitions)
+			b.Cols[12].AppendInt(int64(o.partitions))
+			b.Cols[13].AppendInt(int64(o.partitions))
 			b.Cols[14].AppendBytes(jsonb(o.custom()))
 			b.EndRow(1)
 		}
@@ -146,6 +143,9 @@ func (e *epochProgress) processedRate(rows int64) float64 {
 	return float64(rows) / max(e.took.total.Seconds(), 0.001)
 }
 
+// repartitionPhase is there in the first epoch after ALTER ... SET (state_partitions = n) only.
+const repartitionPhase = "controlBatch.REPARTITION"
+
 // durations are the phases in Spark's names: whole milliseconds, or with fractions.
 func (e *epochProgress) durations(whole bool) object {
 	o := object{}
@@ -153,7 +153,10 @@ func (e *epochProgress) durations(whole bool) object {
 		name string
 		d    time.Duration
 	}{{"latestOffset", e.took.latestOffset}, {"queryPlanning", e.took.planning}, {"walCommit", e.took.walCommit}, {"addBatch", e.took.addBatch},
-		{"commitOffsets", e.took.commitOffsets}, {"triggerExecution", e.took.total}} {
+		{"commitOffsets", e.took.commitOffsets}, {"triggerExecution", e.took.total}, {repartitionPhase, e.took.repartition}} {
+		if p.name == repartitionPhase && p.d == 0 {
+			continue
+		}
 		if whole {
 			o[p.name] = p.d.Milliseconds()
 		} else {
@@ -200,8 +203,8 @@ func (e *epochProgress) operators() []any {
 		p := &e.ops[i]
 		o := object{"operatorName": p.name, "numRowsTotal": p.total, "numRowsUpdated": p.updated, "allUpdatesTimeMs": p.updating.Milliseconds(),
 			"numRowsRemoved": p.removed, "allRemovalsTimeMs": p.removing.Milliseconds(), "commitTimeMs": p.committing.Milliseconds(),
-			"memoryUsedBytes": p.memory, "numRowsDroppedByWatermark": p.dropped, "numShufflePartitions": statePartitions,
-			"numStateStoreInstances": statePartitions, "numRowsNullEventTime": p.nullTime}
+			"memoryUsedBytes": p.memory, "numRowsDroppedByWatermark": p.dropped, "numShufflePartitions": p.partitions,
+			"numStateStoreInstances": p.partitions, "numRowsNullEventTime": p.nullTime}
 		if c := p.custom(); len(c) > 0 {
 			o["customMetrics"] = c
 		}

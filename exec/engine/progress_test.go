@@ -9,7 +9,7 @@ import (
 func TestProgress(t *testing.T) {
 	c := openClocked(t)
 	c.exec(`CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')`,
-		`CREATE MATERIALIZED VIEW v AS SELECT k, window.start AS s, count(*) AS n FROM (SELECT DISTINCT ON (k, ts) * FROM s) d GROUP BY k, window(ts, '10 minutes')`,
+		`CREATE MATERIALIZED VIEW v WITH (state_partitions = 3) AS SELECT k, window.start AS s, count(*) AS n FROM (SELECT DISTINCT ON (k, ts) * FROM s) d GROUP BY k, window(ts, '10 minutes')`,
 		`INSERT INTO s VALUES (1, '2024-03-01 10:00'), (1, '2024-03-01 10:00'), (2, '2024-03-01 10:20:00.0005'), (3, NULL)`)
 	c.pass(2 * time.Second)
 	c.exec(`INSERT INTO s VALUES (4, '2024-03-01 10:00'), (5, '2024-03-01 10:30')`)
@@ -26,7 +26,7 @@ func TestProgress(t *testing.T) {
 	c.want(`SELECT jsonb_array_length(progress->'stateOperators'), progress->'stateOperators'->1->'customMetrics'->>'numDroppedDuplicateRows'`+at+`4`, "2,1")
 	c.want(`SELECT state_operators->0->>'num_rows_null_event_time', progress->'stateOperators'->0->>'numRowsNullEventTime'`+at+`4`, "1,1")
 	c.want(`SELECT state_operators->1->>'num_rows_dropped_by_watermark'`+at+`2`, "1")
-	c.want(`SELECT operator_id, num_rows_total, num_shuffle_partitions, num_state_store_instances FROM tidemark.state_operators WHERE view_name = 'v' ORDER BY 1`, "0,2,1,1", "1,2,1,1") // the open windows; 10:30, and the row without a time
+	c.want(`SELECT operator_id, num_rows_total, num_shuffle_partitions, num_state_store_instances FROM tidemark.state_operators WHERE view_name = 'v' ORDER BY 1`, "0,2,3,3", "1,2,3,3") // the open windows; 10:30, and the row without a time
 	ids := `SELECT id, run_id FROM tidemark.query_progress ORDER BY batch_id DESC LIMIT 1`
 	was, _ := query(c.sess, ids)
 	c.restart(false)

@@ -129,7 +129,7 @@ func (r *reuse) take() (*compiled, error) {
 	c := &compiled{env: &kernel.Env{}}
 	root := planner.CloneScans(r.root) // values are put into its scans
 	var err error
-	if c.g, err = exec.NewGraph(root, dataflow.PolicyMin, table.NewTransient(), c.env); err != nil {
+	if c.g, err = exec.NewGraph(root, dataflow.PolicyMin, table.NewTransient(), c.env, exec.Slots{}); err != nil {
 		return nil, err
 	}
 	c.info = dataflow.EpochInfo{Final: true, Sink: selectSink{},

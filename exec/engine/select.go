@@ -57,7 +57,7 @@ func (selectSink) Dead(_ *dataflow.Epoch, _ *batch.Batch, _ int, err *sqlerr.Err
 // rows all count once, in final order.
 func runQuery(ctx context.Context, root plan.Node, r reader, env *kernel.Env, out func(*batch.Batch) error) error {
 	sp := table.NewTransient()
-	g, err := exec.NewGraph(root, dataflow.PolicyMin, sp, env)
+	g, err := exec.NewGraph(root, dataflow.PolicyMin, sp, env, exec.Slots{})
 	if err != nil {
 		return err
 	}

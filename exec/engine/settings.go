@@ -113,10 +113,10 @@ var settingList = []setting{
 	text(lateAgeSetting, defaultLateAge).checkedBy(checkDuration),
 	text(lateBytesSetting, defaultLateBytes).checkedBy(checkBytes),
 	text("spark.sql.streaming.multipleWatermarkPolicy", "min").checkedBy(oneOf("min", "max")),
-	text("spark.sql.streaming.stateStore.partitions", "").checkedBy(checkPartitions).noted("the state of a view is one partition in this version of Tidemark; this setting has no effect yet"),
+	text(sparkPartitions, "").checkedBy(checkPartitions),
 	text("spark.sql.streaming.stateStore.providerClass", "").noted(sparkStateNotice),
 	text("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "").noted("checkpoints are always incremental in Tidemark; this setting has no effect"),
-	text("spark.sql.shuffle.partitions", "").noted("Tidemark partitions the state of a view by its own option state_partitions; this setting has no effect"),
+	text("spark.sql.shuffle.partitions", "").noted("Tidemark partitions the state of a view by its option state_partitions, or by spark.sql.streaming.stateStore.partitions; this setting has no effect"),
 
 	flag("array_nulls", "on"),
 	enum("backslash_quote", "safe_encoding", "safe_encoding", "on", "off"),
@@ -241,7 +241,7 @@ func parseDuration(v string) (time.Duration, error) {
 
 // checkPartitions takes a number of partitions.
 func checkPartitions(v string) (string, error) {
-	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 1<<16 {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > maxPartitions {
 		return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid value: \"%s\"", v)
 	}
 	return v, nil

@@ -45,7 +45,7 @@ func (e *Engine) shadowsOf(g *dataflow.Graph) (out []*shadow, streams []catalog.
 			if in.rel.Options["watermark_policy"] == "max" {
 				policy = dataflow.PolicyMax
 			}
-			sg, err := exec.NewGraph(in.plan.Root, policy, table.NewTransient(), viewEnv(in.rel))
+			sg, err := exec.NewGraph(in.plan.Root, policy, table.NewTransient(), viewEnv(in.rel), exec.Slots{})
 			if err != nil {
 				return err
 			}

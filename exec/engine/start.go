@@ -65,13 +65,15 @@ func (e *Engine) buildView(rel *catalog.Relation, cat *catalog.Catalog, sp *tabl
 	if !same {
 		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "the query of materialized view \"%s\" now gives other columns than the view has", rel.Name)
 	}
-	return newView(rel, q, sp, viewEnv(rel))
+	partitions, _ := e.partitionsOf(rel)
+	return newView(rel, q, sp, viewEnv(rel), partitions)
 }
 
 // emptyView is a view without operators.
 func emptyView(rel *catalog.Relation, sp *table.Space) *view {
 	g := dataflow.NewGraph(dataflow.PolicyMin)
-	v := &view{rel: rel, graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark, progress: newProgressRing(rel, g)}
+	v := &view{rel: rel, graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark}
+	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
 	return v
 }
@@ -119,12 +121,15 @@ func (e *Engine) keepChanges() {
 func (e *Engine) replaced(rel *catalog.Relation) {
 	if s := e.streams[rel.OID]; s != nil {
 		s.rel = rel
+		s.maxStep, _ = watermarkStep(rel) // ALTER has checked it
 		if s.src != nil {
 			s.src.alter(rel)
 		}
 	}
 	if v := e.viewByOID[rel.OID]; v != nil {
 		v.rel = rel
+		n, _ := e.partitionsOf(rel)
+		v.repartition(n)
 		if rel.Options[pausedOption] != "" {
 			v.setStatus(viewPaused, nil)
 		}

@@ -122,7 +122,8 @@ func (e *Engine) pastOf(rel *catalog.Relation, cat *catalog.Catalog, upTo uint64
 	if err != nil {
 		return nil, err
 	}
-	v, err := newView(rel, q, table.NewTransient(), viewEnv(rel))
+	partitions, _ := e.partitionsOf(rel)
+	v, err := newView(rel, q, table.NewTransient(), viewEnv(rel), partitions)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (f *changeFeed) diff(epoch uint64, v *view, now *batch.Batch, at map[string
 func (f *changeFeed) variable(v *view) (custom.Variable, bool) {
 	ids, ops := v.graph.Stateful()
 	if at := slices.Index(ids, f.spec.Operator); at >= 0 {
-		if op, ok := ops[at].(*custom.Operator); ok {
+		if op, ok := dataflow.Instances(ops[at])[0].(*custom.Operator); ok {
 			for _, x := range op.Variables() {
 				if x.Name == f.spec.Var {
 					return x, true

@@ -36,6 +36,7 @@ type stateSpec struct {
 	Store    string `json:",omitempty"`
 	Var      string `json:",omitempty"`
 	Timers   bool   `json:",omitempty"`
+	Only     int    `json:",omitempty"` // 1 + the one partition that is read; 0: all
 	Nested   bool   `json:",omitempty"` // a row has a whole list or map
 	// Batch is the epoch after which the state is read; nil: as it is now. With Feed it is the changes of the epochs From to To.
 	Batch    *uint64 `json:",omitempty"`
@@ -70,7 +71,7 @@ func (e *Engine) stateTable(req planner.StateRequest) (*planner.StateTable, erro
 		return nil, err
 	}
 	spec := &stateSpec{Function: req.Function, View: req.View.OID, Name: req.View.Name}
-	if err := spec.batches(req.Options, v.rel.CreatedEpoch, e.current().epoch); err != nil {
+	if err := spec.batches(req.Options, v.rel.CreatedEpoch, e.current().epoch, int(v.partitions.Load())); err != nil {
 		return nil, err
 	}
 	var cols []stateColumn
@@ -184,7 +185,7 @@ func (s *stateSpec) customColumns(op *custom.Operator) ([]stateColumn, error) {
 func (s *stateSpec) storeColumns(v *view, store string, exact bool) ([]stateColumn, error) {
 	var names []string
 	for _, t := range v.space.Decls() {
-		if t.Decl.Operator != s.Operator {
+		if t.Decl.Operator != s.Operator || t.Decl.Slot != 0 {
 			continue
 		}
 		names = append(names, t.Decl.Name)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
@@ -65,8 +66,8 @@ func (o stateOptions) flag(option, spark string, otherwise bool) (bool, error) {
 	return false, invalidOption(spark, "it must be true or false, not %s.", text)
 }
 
-// batches reads which epochs a call is about. last is the newest epoch.
-func (s *stateSpec) batches(o stateOptions, first, last uint64) error {
+// batches reads which epochs a call is about. last is the newest epoch, partitions the number of state partitions.
+func (s *stateSpec) batches(o stateOptions, first, last uint64, partitions int) error {
 	batch, hasBatch, err := o.number("batch_id", "batchId")
 	if err != nil {
 		return err
@@ -112,8 +113,11 @@ func (s *stateSpec) batches(o stateOptions, first, last uint64) error {
 		return invalidOption("changeEndBatchId", "it must not be less than changeStartBatchId, which is %d.", from)
 	case hasSnap && hasBatch && snap > batch || hasSnap && snap > last:
 		return invalidOption("snapshotStartBatchId", "it must not be greater than batchId.")
-	case hasPart && part >= statePartitions:
-		return invalidOption("snapshotPartitionId", "there is no partition %d: state has %d.", part, statePartitions)
+	case hasPart && part >= uint64(partitions):
+		return invalidOption("snapshotPartitionId", "there is no partition %d: state has %d.", part, partitions)
+	}
+	if hasPart {
+		s.Only = int(part) + 1
 	}
 	if s.Feed {
 		if !hasTo {
@@ -160,7 +164,7 @@ func (s *stateSpec) columns(v *view, o stateOptions) ([]stateColumn, error) {
 	if side = strings.ToLower(side); hasSide && side != "left" && side != "right" {
 		return nil, invalidOption("joinSide", "it must be left or right, not %s.", side)
 	}
-	op, isCustom := ops[at].(*custom.Operator)
+	op, isCustom := dataflow.Instances(ops[at])[0].(*custom.Operator)
 	switch {
 	case hasStore && store == "":
 		return nil, badOption(".IS_EMPTY", "storeName", "it cannot be empty.")

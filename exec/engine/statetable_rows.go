@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -26,6 +27,8 @@ type stateWriter struct {
 	// ids identify the rows among all of the table, where keep is set.
 	ids  []string
 	keep bool
+	// partition is the state partition whose rows are being written.
+	partition int
 }
 
 // read appends all rows of the table, as the view's state is.
@@ -35,20 +38,28 @@ func (w *stateWriter) read(v *view) error {
 	if at < 0 {
 		return invalidOption("operatorId", "there is no operator %d any more.", w.spec.Operator)
 	}
-	if op, ok := ops[at].(*custom.Operator); ok {
-		w.custom(op)
-		return nil
+	for slot, x := range dataflow.Instances(ops[at]) {
+		if op, ok := x.(*custom.Operator); ok {
+			if w.of(v.partitionOf(slot)) {
+				w.custom(op)
+			}
+		}
 	}
 	for i, t := range v.space.Tables() {
-		if t.Decl.Operator == w.spec.Operator && t.Decl.Name == w.spec.Store {
+		if t.Decl.Operator == w.spec.Operator && t.Decl.Name == w.spec.Store && w.of(v.partitionOf(t.Decl.Slot)) {
 			v.space.Each(i, func(x *table.Entry) bool {
 				w.entry(t, x)
 				return true
 			})
-			break
 		}
 	}
 	return nil
+}
+
+// of says whether the rows of a partition are asked for; those that follow are of it.
+func (w *stateWriter) of(partition int) bool {
+	w.partition = partition
+	return w.spec.Only == 0 || w.spec.Only == partition+1
 }
 
 // record appends a record to column c.
@@ -77,7 +88,7 @@ func (w *stateWriter) value(c int, s *custom.Schema, vals []types.Datum, ttl boo
 
 // end finishes a row with its partition. id tells it from the others of the table.
 func (w *stateWriter) end(id []byte) {
-	w.out.Cols[len(w.out.Cols)-1].AppendInt(0)
+	w.out.Cols[len(w.out.Cols)-1].AppendInt(int64(w.partition))
 	w.out.EndRow(1)
 	if w.keep {
 		w.ids = append(w.ids, string(id))
@@ -282,7 +293,7 @@ func metadataRows(v *view, out *batch.Batch) {
 			c[0].AppendInt(int64(id))
 			c[1].AppendString(name)
 			c[2].AppendString(store)
-			c[3].AppendInt(1)
+			c[3].AppendInt(int64(v.operatorPartitions(id)))
 			c[4].AppendInt(int64(v.rel.CreatedEpoch))
 			c[5].AppendInt(int64(v.pos))
 			if d, err := types.Parse(types.Of(types.JSONB), props, types.DefaultEnv()); props != "" && err == nil {
@@ -294,12 +305,12 @@ func metadataRows(v *view, out *batch.Batch) {
 			c[8].AppendString(value)
 			out.EndRow(1)
 		}
-		if op, ok := ops[i].(*custom.Operator); ok {
+		if op, ok := dataflow.Instances(ops[i])[0].(*custom.Operator); ok {
 			customMetadata(op, row)
 			continue
 		}
 		for _, t := range v.space.Tables() {
-			if t.Decl.Operator == id {
+			if t.Decl.Operator == id && t.Decl.Slot == 0 {
 				row(t.Decl.Name, "", keyFields(t).String(), valueFields(t).String())
 			}
 		}

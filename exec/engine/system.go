@@ -26,7 +26,7 @@ var tidemarkRelations = []struct {
 	{"dead_letters", deadLetterColumns, deadLetterRows},
 	{"watermarks", watermarkColumns, watermarkRows},
 	{"streams", []catalog.Column{col("schema_name", types.Text), col("stream_name", types.Text), col("watermark_column", types.Text), col("delay", types.Interval), col("created_epoch", types.Int8)}, streamRows},
-	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text), col("held_back_by", types.Text), col("late_rows_total", types.Int8), col("dead_letters_total", types.Int8)}, viewRows},
+	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text), col("held_back_by", types.Text), col("late_rows_total", types.Int8), col("dead_letters_total", types.Int8), col("state_partitions", types.Int4), col("state_partitions_from", types.Text)}, viewRows},
 	{"epochs", []catalog.Column{col("epoch", types.Int8), col("timestamp", types.TimestampTZ), col("checkpoint_epoch", types.Int8)}, epochRows},
 	{"backfills", []catalog.Column{col("view_name", types.Text), col("epoch", types.Int8), col("target_epoch", types.Int8), col("rows", types.Int8)}, backfillRows},
 	{"sessions", []catalog.Column{col("session_id", types.Int8), col("user_name", types.Text), col("database", types.Text), col("application", types.Text), col("client", types.Text), col("started", types.TimestampTZ)}, sessionRows},
@@ -152,7 +152,7 @@ func streamRows(c *systemContext) (*batch.Batch, error) {
 
 func viewRows(c *systemContext) (*batch.Batch, error) {
 	t, i8 := types.Of(types.Text), types.Of(types.Int8)
-	b := batch.New([]types.Type{t, t, t, types.Of(types.Bool), t, t, i8, types.Of(types.TimestampTZ), t, t, i8, i8}, 0)
+	b := batch.New([]types.Type{t, t, t, types.Of(types.Bool), t, t, i8, types.Of(types.TimestampTZ), t, t, i8, i8, types.Of(types.Int4), t}, 0)
 	for _, v := range c.e.liveViews(c.snap) {
 		st, err := v.getStatus()
 		b.Cols[0].AppendString(v.rel.Schema)
@@ -180,6 +180,9 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 		late, dead := v.progress.letters()
 		b.Cols[10].AppendInt(late)
 		b.Cols[11].AppendInt(dead)
+		n, from := c.e.partitionsOf(v.rel)
+		b.Cols[12].AppendInt(int64(n))
+		b.Cols[13].AppendString(from)
 		b.EndRow(1)
 	}
 	return b, nil

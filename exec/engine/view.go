@@ -36,12 +36,16 @@ type view struct {
 	rel   *catalog.Relation
 	plan  *plan.Query
 	graph *dataflow.Graph
-	space *table.Space
-	env   *kernel.Env
-	sink  *viewSink
-	out   contents
-	late  contents
-	dead  contents
+	// partitions is the number of state partitions, which ALTER may change while the view is being filled; cut has the operators that have any.
+	partitions atomic.Int32
+	cut        map[int]bool
+	nslots     int // of each operator that has any
+	space      *table.Space
+	env        *kernel.Env
+	sink       *viewSink
+	out        contents
+	late       contents
+	dead       contents
 
 	// own are the watermarks that the query itself declares (FROM s WATERMARK ...), by source; nil for the stream's own.
 	own []*ownMark
@@ -73,17 +77,19 @@ type view struct {
 	fill     *backfill
 }
 
-// newView builds the operators of a view with their state in sp.
-func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env) (*view, error) {
+// newView builds the operators of a view with their state in sp, for a number of state partitions.
+func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env, partitions int) (*view, error) {
 	policy := dataflow.PolicyMin
 	if rel.Options["watermark_policy"] == "max" {
 		policy = dataflow.PolicyMax
 	}
-	g, err := exec.NewGraph(q.Root, policy, sp, env)
-	if err != nil {
+	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, cut: exec.Partitioned(q.Root), nslots: slotsOf(rel)}
+	v.partitions.Store(int32(partitions))
+	var err error
+	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
 		return nil, err
 	}
-	v := &view{rel: rel, plan: q, graph: g, space: sp, env: env, wm: dataflow.NoWatermark, progress: newProgressRing(rel, g)}
+	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
 	return v, nil
 }

@@ -2,7 +2,7 @@ package table
 
 // Backing reads what a space has on disk as of the last checkpoint that was
 // written. Keys are relative to the space. Slices passed to callbacks are valid
-// during the call. It is used from the goroutine of the space.
+// during the call. It may be used by several goroutines, each with tables of its own.
 type Backing interface {
 	// Get calls f with the value of key, if there is one.
 	Get(key []byte, f func(val []byte)) error

@@ -24,6 +24,7 @@ func Open(b Backing) *Space {
 
 // Ordered declares the next table of the space, or opens it again after a restart.
 func (s *Space) Ordered(d Decl) *Ordered {
+	s, d = s.of(d)
 	inf, absent := s.declare(KindOrdered, d)
 	t := newOrdered(inf, dataKey(inf.ord))
 	t.absent, t.partial = max(absent, 0), absent > 0
@@ -33,6 +34,7 @@ func (s *Space) Ordered(d Decl) *Ordered {
 
 // Hash declares the next table of the space, or opens it again after a restart.
 func (s *Space) Hash(d Decl) *Hash {
+	s, d = s.of(d)
 	inf, absent := s.declare(KindHash, d)
 	t := newHash(inf, dataKey(inf.ord))
 	if absent > 0 {
@@ -44,6 +46,7 @@ func (s *Space) Hash(d Decl) *Hash {
 
 // Windows declares the next table of the space, or opens it again after a restart.
 func (s *Space) Windows(d Decl) *Windows {
+	s, d = s.of(d)
 	inf, known := s.declare(KindWindows, d)
 	w := newWindows(inf)
 	if known >= 0 && s.backing != nil {
@@ -102,6 +105,7 @@ type storedDecl struct {
 	Kind     string
 	Operator int
 	Name     string
+	Slot     int      `json:",omitempty"`
 	Words    int      `json:",omitempty"`
 	IntKey   bool     `json:",omitempty"`
 	Key      []Column `json:",omitempty"`
@@ -110,7 +114,7 @@ type storedDecl struct {
 
 func (inf *tableInfo) encode(entries int64) []byte {
 	d := inf.decl
-	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Words, d.IntKey, d.Key, d.Value})
+	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.IntKey, d.Key, d.Value})
 	fail(err)
 	return append(binary.AppendVarint(nil, entries), js...)
 }
@@ -148,6 +152,8 @@ func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
 		return 0, fmt.Sprintf("%sit was %q of operator %d", where, was.Name, was.Operator)
 	case was.Kind != string(inf.kind):
 		return 0, fmt.Sprintf("%sthe kind of table was %q and is %q", where, was.Kind, string(inf.kind))
+	case was.Slot != d.Slot:
+		return 0, fmt.Sprintf("%sit was of slot %d and is of %d", where, was.Slot, d.Slot)
 	case was.Words != d.Words:
 		return 0, fmt.Sprintf("%sentries had %d words and have %d", where, was.Words, d.Words)
 	case was.IntKey != d.IntKey:

@@ -5,12 +5,12 @@ package table
 // exceeding the budget otherwise is up to the engine, which calls Evict.
 func (s *Space) SetBudget(bytes int64) {
 	s.budget = bytes
-	s.mem = s.MemBytes()
+	s.mem.Store(s.MemBytes())
 }
 
-func (s *Space) hasRoom(n int64) bool { return s.budget <= 0 || s.mem+n <= s.budget }
+func (s *Space) hasRoom(n int64) bool { return s.budget <= 0 || s.mem.Load()+n <= s.budget }
 
-func (s *Space) loaded(n int64) { s.mem += n }
+func (s *Space) loaded(n int64) { s.mem.Add(n) }
 
 // Evict drops entries that are safely on disk until the space occupies at most
 // target bytes, cold ones first, or nothing more can be dropped. It is called
@@ -19,32 +19,32 @@ func (s *Space) Evict(target int64) int64 {
 	s.finish()
 	s.Thaw()
 	s.finishThaw()
-	s.mem = s.MemBytes()
+	s.mem.Store(s.MemBytes())
 	if s.backing == nil {
-		return s.mem
+		return s.mem.Load()
 	}
 	for _, hot := range []bool{false, true} {
 		for _, t := range s.tables {
-			if s.mem <= target {
-				return s.mem
+			if s.mem.Load() <= target {
+				return s.mem.Load()
 			}
-			s.mem -= t.evict(hot, s.mem-target)
+			s.mem.Add(-t.evict(hot, s.mem.Load()-target))
 		}
 	}
-	s.mem = s.MemBytes()
-	return s.mem
+	s.mem.Store(s.MemBytes())
+	return s.mem.Load()
 }
 
 // Load reads from disk what is missing in memory, in declared order, up to
 // about max bytes and never over the budget. It says whether everything is in
 // memory. The engine calls it between epochs after a restart.
 func (s *Space) Load(max int64) bool {
-	s.mem = s.MemBytes()
-	start := s.mem
+	s.mem.Store(s.MemBytes())
+	start := s.mem.Load()
 	for _, t := range s.tables {
-		left := max - (s.mem - start)
+		left := max - (s.mem.Load() - start)
 		if s.budget > 0 {
-			left = min(left, s.budget-s.mem)
+			left = min(left, s.budget-s.mem.Load())
 		}
 		if left <= 0 || !t.load(left) {
 			return false

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"sync/atomic"
+
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -15,6 +17,7 @@ type Column struct {
 type Decl struct {
 	Operator   int      // plan-order number of the operator within the view
 	Name       string   // store name, Spark's where it has one: "default", "left-keyWithIndexToValue", ...
+	Slot       int      // filled in by Space.Slot: which instance of the operator the table is of
 	Key, Value []Column // declared schema, for SQL reading and the check at restart
 	Words      int      // Hash and Windows: number of int64 words inline in each entry
 	IntKey     bool     // Hash and Windows: the key is one int64 that is never NULL; otherwise key bytes
@@ -36,7 +39,8 @@ func fail(err error) {
 }
 
 // Space is the set of state tables of one running view, or of one SELECT when
-// it is transient. One goroutine uses it at a time.
+// it is transient. One goroutine uses it at a time; tables of different slots
+// may be used by different goroutines within an epoch.
 type Space struct {
 	backing  Backing // nil: transient
 	tables   []member
@@ -44,8 +48,12 @@ type Space struct {
 	dropped  bool      // Drop was called and not yet frozen
 	thawing  []member  // tables that still have marks of what is written now
 
-	budget int64 // bytes of memory, 0: no limit
-	mem    int64 // estimate of MemBytes since it was last computed
+	budget int64        // bytes of memory, 0: no limit
+	mem    atomic.Int64 // estimate of MemBytes since it was last computed
+
+	// Of a part of a space (Slot): the space that its tables belong to.
+	whole *Space
+	slot  int
 
 	// What the store had when the space was opened.
 	stored   map[int][]byte // declarations by table
@@ -87,6 +95,19 @@ type tableInfo struct {
 	decl Decl
 
 	written int64 // number of entries + 1 in the record of the table that was frozen last; 0: none
+}
+
+// Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash and Windows may be called
+// on it; the tables are among those of s.
+func (s *Space) Slot(i int) *Space { return &Space{whole: s, slot: i} }
+
+// of gives the space that a table declared here belongs to, and its declaration there.
+func (s *Space) of(d Decl) (*Space, Decl) {
+	if s.whole == nil {
+		return s, d
+	}
+	d.Slot = s.slot
+	return s.whole, d
 }
 
 // NewTransient makes a space that lives in memory only.

@@ -1,0 +1,16 @@
+// Package partition runs one operator as several: its keys are hashed into
+// slots, each slot is an instance of the operator with state tables of its own,
+// and the slots of an epoch run side by side on as many workers as the view has
+// state partitions.
+//
+// The number of slots is fixed when a view is made; a state partition is a
+// range of slots. So to change the number of partitions moves no state at all:
+// workers take other ranges from the next epoch on.
+//
+// Rows of one key keep their order, as they all go to one slot in the order in
+// which they came. What slots emit goes on slot by slot, so that what an epoch
+// does depends on its rows and on the number of slots, never on workers.
+//
+// Rows are kept until Flush, or until there are many, so that a worker has
+// something to do: handing over work costs a microsecond or two.
+package partition

@@ -1,0 +1,193 @@
+package partition
+
+import (
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
+
+// MaxSlots bounds the slots of an operator.
+const MaxSlots = 256
+
+// flushRows is the number of waiting rows at which they are worked off before the epoch's end: it bounds memory.
+const flushRows = 1 << 16
+
+// Operator is one operator as several instances, each with the keys of its slot. Like any operator it is used from one goroutine; the
+// instances may run on others during Flush and EndEpoch, each on one at a time.
+type Operator struct {
+	slots   []slot
+	keys    []*rowenc.Exprs // by port
+	env     *kernel.Env
+	workers func() int
+	hasher  hasher
+	waiting int // rows in queues
+	flushed int // rows of the epoch that were in queues
+}
+
+// slot is one instance.
+type slot struct {
+	op    dataflow.Operator
+	queue queue
+	ep    dataflow.Epoch
+	out   collector
+	sink  recorder
+}
+
+// New makes the operator of instances that differ in nothing but their state tables. keys[p] are the expressions over port p, whose
+// columns have the types in[p], that the rows are divided by; equal keys must have one type family on all ports. workers is asked for the number of partitions
+// before each run, on the operator's goroutine. Errors are those of compiling the keys.
+func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, env *kernel.Env, workers func() int) (dataflow.Operator, error) {
+	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers, hasher: hasher{slots: len(ops)}}
+	for i, op := range ops {
+		o.slots[i].op = op
+	}
+	for p, xs := range keys {
+		k, err := rowenc.Compile(xs, in[p])
+		if err != nil {
+			return nil, err
+		}
+		o.keys = append(o.keys, k)
+	}
+	if _, ok := ops[0].(dataflow.WatermarkHolder); ok {
+		return &holder{o}, nil
+	}
+	return o, nil
+}
+
+// Instances implements dataflow.Composite: the instances, by slot.
+func (o *Operator) Instances() []dataflow.Operator {
+	ops := make([]dataflow.Operator, len(o.slots))
+	for i := range o.slots {
+		ops[i] = o.slots[i].op
+	}
+	return ops
+}
+
+// Push implements dataflow.Operator: it queues the rows.
+func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
+	vecs, rows, err := o.keys[port].Eval(ep, o.env, b)
+	if err != nil {
+		return err
+	}
+	if err := o.scatter(port, b, vecs, rows); err != nil {
+		return err
+	}
+	o.waiting += b.N
+	if o.waiting >= flushRows {
+		return o.Flush(ep, out)
+	}
+	return nil
+}
+
+// Flush implements dataflow.Flusher: it runs what is queued.
+func (o *Operator) Flush(ep *dataflow.Epoch, out dataflow.Emit) error {
+	if o.waiting == 0 {
+		return nil
+	}
+	parallel := o.waiting >= parallelRows
+	o.flushed += o.waiting
+	o.waiting = 0
+	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error {
+		defer s.queue.reset()
+		for _, p := range s.queue.pieces {
+			s.ep.Port = p.port
+			if err := s.op.Push(&s.ep, p.port, p.b, emit); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EndEpoch implements dataflow.Operator.
+func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	if err := o.Flush(ep, out); err != nil {
+		return err
+	}
+	// With a watermark that moved there may be much to close.
+	parallel := o.flushed >= parallelRows || ep.After != ep.Before && o.Stats().RowsTotal >= parallelRows
+	o.flushed = 0
+	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error { return s.op.EndEpoch(&s.ep, emit) })
+}
+
+// Stats implements dataflow.Stateful: the sums over the slots.
+func (o *Operator) Stats() dataflow.Stats {
+	var sum dataflow.Stats
+	for i := range o.slots {
+		op, ok := o.slots[i].op.(dataflow.Stateful)
+		if !ok {
+			continue
+		}
+		s := op.Stats()
+		sum.Name = s.Name
+		sum.RowsTotal += s.RowsTotal
+		sum.RowsUpdated += s.RowsUpdated
+		sum.RowsRemoved += s.RowsRemoved
+		sum.RowsDroppedLate += s.RowsDroppedLate
+		sum.RowsNullEvent += s.RowsNullEvent
+		sum.RowsDuplicate += s.RowsDuplicate
+		sum.MemoryUsedBytes += s.MemoryUsedBytes
+	}
+	return sum
+}
+
+// Metrics implements dataflow.Metered: the sums over the slots, but of what is counted of the operator's making (numValueStateVars and its
+// like) that of one; nil where the instances have none.
+func (o *Operator) Metrics() map[string]int64 {
+	var sum map[string]int64
+	for i := range o.slots {
+		m, ok := o.slots[i].op.(dataflow.Metered)
+		if !ok {
+			return nil
+		}
+		for name, n := range m.Metrics() {
+			if sum == nil {
+				sum = map[string]int64{}
+			}
+			if strings.HasSuffix(name, "Vars") {
+				sum[name] = n
+			} else {
+				sum[name] += n
+			}
+		}
+	}
+	return sum
+}
+
+// NextDue implements dataflow.Timed: the first of the slots' times.
+func (o *Operator) NextDue() (due int64, any bool) {
+	for i := range o.slots {
+		t, ok := o.slots[i].op.(dataflow.Timed)
+		if !ok {
+			return 0, false
+		}
+		if d, ok := t.NextDue(); ok && (!any || d < due) {
+			due, any = d, true
+		}
+	}
+	return due, any
+}
+
+// OutputWatermark implements dataflow.WatermarkMapper. It is the same in every slot, as it depends on the plan.
+func (o *Operator) OutputWatermark(in dataflow.Watermark) dataflow.Watermark {
+	if m, ok := o.slots[0].op.(dataflow.WatermarkMapper); ok {
+		return m.OutputWatermark(in)
+	}
+	return in
+}
+
+// holder is an Operator of instances that may hold the watermark back.
+type holder struct{ *Operator }
+
+// HeldWatermark implements dataflow.WatermarkHolder: the slot that is furthest behind holds it.
+func (h *holder) HeldWatermark(in dataflow.Watermark) dataflow.Watermark {
+	w := in
+	for i := range h.slots {
+		w = min(w, h.slots[i].op.(dataflow.WatermarkHolder).HeldWatermark(in))
+	}
+	return w
+}

@@ -1,0 +1,217 @@
+package partition
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
+
+// parallelRows is the number of rows from which work is handed to several goroutines.
+const parallelRows = 1 << 13
+
+// run runs f for each slot, on the workers if parallel, and passes on what the slots gave, slot by slot.
+func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f func(s *slot, emit dataflow.Emit) error) error {
+	n := 1
+	if parallel {
+		n = max(min(o.workers(), len(o.slots)), 1)
+	}
+	for i := range o.slots {
+		o.slots[i].ep = *ep
+	}
+	if n == 1 {
+		for i := range o.slots {
+			if err := f(&o.slots[i], out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	failed := make([]failure, n)
+	var wg sync.WaitGroup
+	for w := 1; w < n; w++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			o.runRange(w, n, f, &failed[w])
+		}()
+	}
+	o.runRange(0, n, f, &failed[0])
+	wg.Wait()
+	for i := range failed {
+		if p := failed[i].panicked; p != nil {
+			panic(p)
+		}
+		if err := failed[i].err; err != nil {
+			return err
+		}
+	}
+	return o.passOn(ep, out)
+}
+
+// failure is how a worker ended early.
+type failure struct {
+	err      error
+	panicked any
+}
+
+// Panic is what a panic on another goroutine becomes on the operator's: it keeps the stack of where it happened. A panic whose value is an
+// error, as of a failed read of state, is passed on as it is.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+// String gives the value and the stack.
+func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
+
+// Range gives the slots [lo, hi) of partition w of n.
+func Range(w, n, slots int) (lo, hi int) { return w * slots / n, (w + 1) * slots / n }
+
+// Of gives the partition, of n, that owns a slot.
+func Of(slot, n, slots int) int {
+	n = min(n, slots)
+	w := slot * n / slots
+	for _, hi := Range(w, n, slots); slot >= hi; _, hi = Range(w, n, slots) {
+		w++
+	}
+	return w
+}
+
+// runRange runs the slots of partition w.
+func (o *Operator) runRange(w, n int, f func(s *slot, emit dataflow.Emit) error, fail *failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(error); !ok {
+				p = &Panic{p, debug.Stack()}
+			}
+			fail.panicked = p
+		}
+	}()
+	lo, hi := Range(w, n, len(o.slots))
+	for i := lo; i < hi; i++ {
+		s := &o.slots[i]
+		s.ep.Sink = &s.sink
+		if fail.err = f(s, s.out.add); fail.err != nil {
+			return
+		}
+	}
+}
+
+// passOn gives what the slots emitted and recorded to those they are for.
+func (o *Operator) passOn(ep *dataflow.Epoch, out dataflow.Emit) error {
+	for i := range o.slots {
+		s := &o.slots[i]
+		if err := s.sink.replay(ep.Sink); err != nil {
+			return err
+		}
+		for _, b := range s.out.full {
+			if err := out(b); err != nil {
+				return err
+			}
+		}
+		s.out.reset()
+	}
+	return nil
+}
+
+// collector keeps copies of emitted batches. Small ones are joined.
+type collector struct {
+	full []*batch.Batch
+	free []*batch.Batch
+}
+
+func (c *collector) add(b *batch.Batch) error {
+	n := len(c.full)
+	if n == 0 || c.full[n-1].N+b.N > pieceRows {
+		if k := len(c.free); k > 0 {
+			c.full, c.free = append(c.full, c.free[k-1]), c.free[:k-1]
+		} else {
+			c.full = append(c.full, batch.New(b.Types(), 0))
+		}
+		n++
+	}
+	c.full[n-1].AppendBatch(b, nil)
+	return nil
+}
+
+func (c *collector) reset() {
+	for _, b := range c.full {
+		if len(c.free) < keepFree {
+			b.Reset()
+			c.free = append(c.free, b)
+		}
+	}
+	clear(c.full)
+	c.full = c.full[:0]
+}
+
+// recorder keeps what a slot gave to the sink, with copies of the rows.
+type recorder struct {
+	rows []*batch.Batch
+	recs []record
+}
+
+type record struct {
+	ep                    dataflow.Epoch // as an operator may describe rows that are not those of a port
+	b                     *batch.Batch
+	row                   int
+	late                  bool
+	eventTime, start, end int64
+	err                   *sqlerr.Error
+}
+
+// keep copies a row. Rows of one shape that follow each other share a batch.
+func (r *recorder) keep(b *batch.Batch, i int) (*batch.Batch, int) {
+	n := len(r.rows)
+	if n == 0 || !sameShape(r.rows[n-1], b) {
+		r.rows = append(r.rows, batch.New(b.Types(), 0))
+		n++
+	}
+	to := r.rows[n-1]
+	to.AppendRow(b, i, b.Weight(i))
+	return to, to.N - 1
+}
+
+func sameShape(a, b *batch.Batch) bool {
+	if len(a.Cols) != len(b.Cols) {
+		return false
+	}
+	for i, c := range a.Cols {
+		if c.Type != b.Cols[i].Type {
+			return false
+		}
+	}
+	return true
+}
+
+// Late implements dataflow.Sink.
+func (r *recorder) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime, start, end int64) {
+	to, row := r.keep(b, i)
+	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, late: true, eventTime: eventTime, start: start, end: end})
+}
+
+// Dead implements dataflow.Sink.
+func (r *recorder) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error) error {
+	to, row := r.keep(b, i)
+	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, err: err})
+	return nil
+}
+
+// replay gives everything to the epoch's own sink, in order, and forgets it.
+func (r *recorder) replay(sink dataflow.Sink) error {
+	for i := range r.recs {
+		x := &r.recs[i]
+		x.ep.Sink = sink
+		if x.late {
+			sink.Late(&x.ep, x.b, x.row, x.eventTime, x.start, x.end)
+		} else if err := sink.Dead(&x.ep, x.b, x.row, x.err); err != nil {
+			return err
+		}
+	}
+	r.rows, r.recs = nil, nil
+	return nil
+}
