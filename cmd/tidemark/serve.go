@@ -34,6 +34,7 @@ type serveOptions struct {
 	checkpoint                      time.Duration
 	clock                           *engine.VirtualClock // nil: the real one
 
+	partitions int
 	// Of a server that is started within another command:
 	listener net.Listener
 	quiet    bool          // prints nothing
@@ -48,6 +49,7 @@ func serveMain(args []string) int {
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:7432", "address to listen on")
 	fs.StringVar(&memory, "memory", "4GB", "memory budget for state and caches (bytes, or with KB, MB, GB)")
 	fs.DurationVar(&o.checkpoint, "checkpoint-interval", 10*time.Second, "time between checkpoints")
+	fs.IntVar(&o.partitions, "state-partitions", 0, "state partitions of views that do not say; 0: the number of cores")
 	fs.StringVar(&o.initFile, "init", "", "SQL script that is run once, when the database is empty")
 	virtual := fs.Bool("virtual-clock", false, "for tests: processing time stands still until SET CLOCK moves it")
 	profile := fs.String("cpu-profile", "", "write a CPU profile (pprof) of the whole run to this file")
@@ -136,7 +138,7 @@ func serve(ctx context.Context, o serveOptions, log zerolog.Logger) error {
 	}
 	defer ln.Close()
 	start := time.Now()
-	e, err := engine.Open(engine.Options{Dir: o.dir, MemoryBytes: o.memory, CheckpointInterval: o.checkpoint,
+	e, err := engine.Open(engine.Options{Dir: o.dir, MemoryBytes: o.memory, CheckpointInterval: o.checkpoint, StatePartitions: o.partitions,
 		VirtualClock: o.clock, Connectors: connectors, System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
 	if err != nil {
 		return err
