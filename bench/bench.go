@@ -1,7 +1,7 @@
 // Package bench measures the whole engine: rows from a column source in memory, through a watermark, late-row recording and checkpoints,
 // into a maintained view. Workloads are deterministic by seed and their results are checked against a direct
 // computation. Some of them run a processor (transform_with_state), in Starlark and in Go. It also measures what one changed row
-// costs views over many rows (incremental), whether state levels off while keys come and go (soak), the queries of Nexmark (nexmark),
+// costs views over many rows (incremental), a million timers (timers), whether state levels off while keys come and go (soak), the queries of Nexmark (nexmark),
 // and, with clients over the wire of a server in a process of its own, ingest (wire), the time from INSERT to visible (latency) and
 // reads (read).
 package bench
@@ -99,6 +99,11 @@ func run(ctx context.Context, o Options) error {
 	}
 	if o.wants("incremental") {
 		if err := incremental(ctx, o); err != nil {
+			return err
+		}
+	}
+	if o.wants("timers") {
+		if err := timers(ctx, o); err != nil {
 			return err
 		}
 	}

@@ -95,3 +95,27 @@ func BenchmarkCounterStarlark(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTimers registers timers, one a key, and lets them fire, in another order than that of the keys; Go, in memory.
+func BenchmarkTimers(b *testing.B) {
+	var h *Handle
+	r := newRig(b, "event_time", catalog.Append, bigint, "n bigint", &funcs{
+		init: func(x *Handle) error { h = x; return nil },
+		rows: func(_ Row, rows Rows, _ TimerValues) (Output, error) {
+			return nil, h.RegisterTimer(rows.At(0).Int("v"))
+		},
+		timer: func(Row, TimerValues, ExpiredTimerInfo) (Output, error) { return nil, nil }})
+	const timers = 100_000
+	b.ReportAllocs()
+	for n, base := 0, int64(1); n < b.N; n, base = n+timers, base+2*timers {
+		rows := make([][2]any, timers)
+		for i := range rows {
+			rows[i] = [2]any{i, base + int64(i)*7919%timers}
+		}
+		r.epoch(base-1, int64(r.ep)+1, rows...)
+		r.epoch(base+timers, int64(r.ep)+1)
+		if len(r.dead) > 0 || r.op.st.timers.Len() > 0 {
+			b.Fatal(r.dead, r.op.st.timers.Len())
+		}
+	}
+}

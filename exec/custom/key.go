@@ -42,7 +42,14 @@ func (c keyCoder) appendExact(dst []byte, vals []types.Datum) []byte {
 
 // cut reads a key from the front of an entry's key, and what the entry carries of it from the front of its value. Values alias both.
 func (c keyCoder) cut(key, val []byte) (vals []types.Datum, keyRest, valRest []byte) {
-	vals = make([]types.Datum, len(c.schema.Fields))
+	return c.cutInto(nil, key, val)
+}
+
+// cutInto is cut with memory for the values, nil for new memory.
+func (c keyCoder) cutInto(vals []types.Datum, key, val []byte) (_ []types.Datum, keyRest, valRest []byte) {
+	if vals == nil {
+		vals = make([]types.Datum, len(c.schema.Fields))
+	}
 	if c.exact {
 		n := c.append(nil, c.read(vals, &val))
 		if len(n) > len(key) {

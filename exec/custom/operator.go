@@ -38,6 +38,11 @@ type Operator struct {
 	stats dataflow.Stats
 	floor dataflow.Watermark // rows at or below it may not be emitted
 	begun bool               // the floor of the epoch is known
+	fired struct {           // memory of a round of timers
+		timers []timer
+		arena  []byte
+		key    []types.Datum // of the one that fires
+	}
 	// maxTimers bounds the timers that fire in one epoch.
 	maxTimers int
 }

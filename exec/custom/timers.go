@@ -10,11 +10,11 @@ import (
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
-// timer is one that has expired.
+// timer is one that has expired. Its bytes are valid until the operator fires others.
 type timer struct {
-	at   int64 // ms
-	gkey []byte
-	key  []types.Datum
+	at    int64 // ms
+	gkey  []byte
+	exact []byte // what the entry carries of the key
 }
 
 // fire fires the timers at or below until (ms) that were registered before the round, in order of expiry, then key. A round that is cut short by
@@ -32,6 +32,7 @@ func (o *Operator) fire(ep *dataflow.Epoch, until int64, budget *int, again bool
 	}
 	m.Round, m.Pending, m.Until = round, more, until
 	*budget -= len(due)
+	defer o.forgetDue(due)
 	t := o.clocks(until)
 	o.h.counts.expired += int64(len(due))
 	for _, x := range due {
@@ -44,6 +45,8 @@ func (o *Operator) fire(ep *dataflow.Epoch, until int64, budget *int, again bool
 
 // due lists the timers of a round, and says whether there are more than max.
 func (o *Operator) due(until int64, round uint64, max int) (out []timer, more bool) {
+	arena := o.fired.arena[:0]
+	out = o.fired.timers[:0]
 	o.st.timers.Scan(nil, rowenc.AfterTime(nil, until), func(k, v []byte) bool {
 		registered, rest := rowenc.Uvarint(v)
 		if registered >= round {
@@ -53,26 +56,45 @@ func (o *Operator) due(until int64, round uint64, max int) (out []timer, more bo
 			more = true
 			return false
 		}
-		k = bytes.Clone(k)
-		vals, _, _ := o.h.keys.cut(k[rowenc.TimeLen:], bytes.Clone(rest))
-		out = append(out, timer{rowenc.ReadTime(k), k[rowenc.TimeLen:], vals})
+		n := len(arena)
+		arena = append(append(arena, k[rowenc.TimeLen:]...), rest...) // what lies in an earlier array stays there
+		m := n + len(k) - rowenc.TimeLen
+		out = append(out, timer{rowenc.ReadTime(k), arena[n:m:m], arena[m:]})
 		return true
 	})
+	o.fired.arena = arena
 	return out, more
+}
+
+// forgetDue keeps the memory of a round for the next one, unless it is large.
+func (o *Operator) forgetDue(due []timer) {
+	o.fired.timers = due[:0]
+	if len(due) > maxTimersPerEpoch || cap(o.fired.arena) > 1<<24 {
+		o.fired.timers, o.fired.arena = nil, nil
+	}
 }
 
 // fireOne fires a timer and deletes it, also when its handler fails: its letter has the key and the expiry.
 func (o *Operator) fireOne(ep *dataflow.Epoch, x timer, t TimerValues, out dataflow.Emit) error {
-	key := Row{Schema: o.h.keys.schema, vals: x.key}
+	o.fired.key, _, _ = o.h.keys.cutInto(o.fired.key, x.gkey, x.exact)
+	key := Row{Schema: o.h.keys.schema, vals: o.fired.key}
 	res, err := o.call(phaseTimers, key, x.gkey, func(k Row) (Output, error) {
 		return o.proc.HandleExpiredTimer(k, t, ExpiredTimerInfo{x.at})
 	})
-	o.h.deleteTimer(x.at)
-	o.st.forget()
+	o.h.timerFired(x)
 	if err != nil {
 		return o.buryTimer(ep, x, err)
 	}
 	return o.emit(x.gkey, res, out)
+}
+
+// timerFired deletes a timer for good.
+func (h *Handle) timerFired(x timer) {
+	h.counts.deleted++
+	h.last = append(rowenc.AppendTime(h.last[:0], x.at), x.gkey...)
+	h.st.timers.Delete(h.last)
+	h.last = rowenc.AppendTime(append(h.last[:0], x.gkey...), x.at)
+	h.st.keyTimers.Delete(h.last)
 }
 
 func (o *Operator) buryTimer(ep *dataflow.Epoch, x timer, cause error) error {
@@ -82,10 +104,10 @@ func (o *Operator) buryTimer(ep *dataflow.Epoch, x timer, cause error) error {
 		ts, names = append(ts, f.Type), append(names, f.Name)
 	}
 	b := batch.New(append(ts, types.Of(types.Timestamp)), 1)
-	for i, d := range x.key {
+	for i, d := range o.fired.key {
 		b.Cols[i].AppendDatum(d)
 	}
-	b.Cols[len(x.key)].AppendInt(clampMicros(x.at))
+	b.Cols[len(o.fired.key)].AppendInt(clampMicros(x.at))
 	b.EndRow(1)
 	at := *ep
 	at.Port, at.Inputs = 0, []dataflow.PortInfo{{Columns: append(names, "expired_timer")}}
