@@ -201,6 +201,9 @@ func (p *planned) view(x *ast.CreateView) error {
 // TestEveryPairPlanned says that every operator stands over every other in the cases of TestPairsEqualQuery, as the planner makes them of
 // their queries, but for pairs that cannot be. The other random cases add to the count.
 func TestEveryPairPlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plans some ten thousand queries")
+	}
 	p := &planned{kinds: map[string]int{}, pairs: map[pair]int{}, refused: map[string]int{}}
 	for seed := range uint64(pairRounds * pairParts()) {
 		r := newRecipe(seed, pairsPerCase, 0, func(r *recipe, source func(part, i int) *choices) { drawPairs(r, source, int(seed)) })

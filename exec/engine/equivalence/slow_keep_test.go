@@ -16,6 +16,11 @@ type slowDedup struct {
 	first   *slowBag
 }
 
+// closes says of one over rows that can change that its keys close, as the partitions of an ORDER BY do.
+func (d *slowDedup) closes() bool {
+	return d.mode != "complete" && slices.Contains(d.keys, d.in(0).mark())
+}
+
 const slowNever = 1 << 62
 
 func (d *slowDedup) sql() string {
@@ -32,8 +37,8 @@ func (d *slowDedup) sql() string {
 
 func (d *slowDedup) eval(in [][]slowChange) []slowChange {
 	mark := d.in(0).mark()
-	if !d.in(0).final {
-		mark = -1 // rows that can change have no order of arrival: it is the first by the row, as with ORDER BY, and judges none
+	if !d.in(0).final && !d.closes() {
+		mark = -1 // rows that can change have no order of arrival: it is the first by the row, as with ORDER BY
 	}
 	for _, c := range in[0] {
 		if mark >= 0 && !c.row[mark].null && d.before.passed(c.row[mark].time(d.cols[mark].kind)) {
@@ -144,10 +149,19 @@ func slowSorted(rows []slowRow, by int) []slowRow {
 	return rows
 }
 
-func (t *slowTop) eval(in [][]slowChange) []slowChange {
-	for _, c := range in[0] {
-		t.taken.add(c)
+// takePartition takes rows into the partitions by a column. Those by the event time close with the watermark, so that a row can be late for one.
+func (b *slowBase) takePartition(rows []slowChange, part int, to *slowTaken) {
+	for _, c := range rows {
+		if part >= 0 && b.cols[part].mark && !c.row[part].null && b.before.passed(c.row[part].time(b.cols[part].kind)) {
+			b.lateRow(c.n)
+			continue
+		}
+		to.add(c)
 	}
+}
+
+func (t *slowTop) eval(in [][]slowChange) []slowChange {
+	t.takePartition(in[0], t.part, &t.taken)
 	now := newBag()
 	had := map[slowVal]int{}
 	for _, r := range slowSorted(t.taken.list(), t.by) {
@@ -188,9 +202,7 @@ func (o *slowOver) sql() string {
 }
 
 func (o *slowOver) eval(in [][]slowChange) []slowChange {
-	for _, c := range in[0] {
-		o.taken.add(c)
-	}
+	o.takePartition(in[0], o.part, &o.taken)
 	rows := slowSorted(o.taken.list(), o.by)
 	total, so := map[slowVal]int{}, map[slowVal]int{}
 	for _, r := range rows {

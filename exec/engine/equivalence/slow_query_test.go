@@ -468,7 +468,7 @@ func (g *slowGen) dedup(n slowNode, within bool) slowNode {
 	}
 	d := &slowDedup{slowBase: g.base(n), keys: keys, within: within, expires: map[string]int64{}, first: newBag()}
 	d.cols, d.final, d.stateful = in.cols, in.final, true
-	if !in.final {
+	if !in.final && !d.closes() {
 		d.cols = unmarked(d.cols)
 	}
 	return d
@@ -526,14 +526,23 @@ func (g *slowGen) top(n slowNode) slowNode {
 	} else {
 		t.offset = g.c.n(2)
 	}
-	t.cols, t.stateful = unmarked(in.cols), true
+	t.cols, t.stateful = g.partitioned(in.cols, t.part), true
 	return t
+}
+
+// partitioned gives the columns above partitions by one of them: only that one keeps the watermark, if partitions close.
+func (g *slowGen) partitioned(cols []slowCol, part int) []slowCol {
+	out := unmarked(cols)
+	if part >= 0 {
+		out[part].mark = cols[part].mark && g.mode != "complete"
+	}
+	return out
 }
 
 func (g *slowGen) over(n slowNode) slowNode {
 	in := n.node()
 	o := &slowOver{slowBase: g.base(n), part: g.c.n(len(in.cols)), by: g.c.n(len(in.cols)), number: g.c.n(2) == 1}
-	o.cols = append(g.anew(unmarked(in.cols)), slowCol{g.name(), slowInt, false, -1})
+	o.cols = append(g.anew(g.partitioned(in.cols, o.part)), slowCol{g.name(), slowInt, false, -1})
 	o.stateful = true
 	// The optimiser leaves it out where nothing above reads its column: this does.
 	f := &slowFilter{slowBase: g.base(o), at: len(o.cols) - 1, c: int64(g.c.n(2)*2 - 1)}
