@@ -10,6 +10,7 @@ import (
 // garbage collector and a scan reads memory in order.
 type pages struct {
 	top   []*branch // never empty, and neither is a branch
+	heads heads     // of the first separators of top[1:]
 	bytes int64     // memory of leaves
 	n     int       // entries, tombs included
 	last  pos       // where seek ended, as far as that is still a place
@@ -22,6 +23,7 @@ type pages struct {
 type branch struct {
 	seps   []string
 	leaves []*leaf
+	heads  heads // of seps[1:]
 }
 
 // leaf holds entries in key order. Their bytes lie in data in any order, with
@@ -30,9 +32,17 @@ type leaf struct {
 	ents    []cell
 	data    []byte
 	garbage int
-	touched bool   // read or written since the last Evict looked
-	gen     uint32 // number of the Freeze that copied it last
-	frozen  bool   // it may hold entries with flagFrozen
+	heads   heads
+	touched bool                  // read or written since the last Evict looked
+	gen     uint32                // number of the Freeze that copied it last
+	frozen  bool                  // it may hold entries with flagFrozen
+	room    [leafCells + 1]uint64 // of the heads
+}
+
+func newLeaf() *leaf {
+	l := &leaf{}
+	l.heads.h = l.room[:0]
+	return l
 }
 
 // cell locates one entry: its key and right behind it its value.
@@ -47,11 +57,11 @@ const (
 	leafBytes   = 32 << 10
 	branchWidth = 128
 	cellBytes   = 16
-	leafFixed   = 96
+	leafFixed   = 160 + 8*(leafCells+1)
 )
 
 func newPages() *pages {
-	l := &leaf{}
+	l := newLeaf()
 	return &pages{top: []*branch{{seps: []string{""}, leaves: []*leaf{l}}}, bytes: leafFixed}
 }
 
@@ -85,18 +95,8 @@ func (p *pages) seek(k []byte) (q pos, found bool) {
 		q = p.descend(k)
 	}
 	l := p.leaf(q)
-	lo, hi := 0, len(l.ents)
-	// Keys often come in ascending order: begin behind the last one, and try the end.
-	if near && q.i < hi {
-		if bytes.Compare(l.key(q.i), k) < 0 {
-			lo = q.i + 1
-		} else {
-			hi = q.i + 1
-		}
-	}
-	if lo < hi && hi == len(l.ents) && bytes.Compare(l.key(hi-1), k) < 0 {
-		lo = hi
-	}
+	lo, hi := l.heads.near(k)
+	end := hi
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
 		if bytes.Compare(l.key(m), k) < 0 {
@@ -107,32 +107,32 @@ func (p *pages) seek(k []byte) (q pos, found bool) {
 	}
 	q.i = lo
 	p.last = q
-	return q, lo < len(l.ents) && bytes.Equal(l.key(lo), k)
+	return q, lo < end && bytes.Equal(l.key(lo), k)
 }
 
 // descend finds the leaf where k belongs.
 func (p *pages) descend(k []byte) (q pos) {
-	lo, hi := 1, len(p.top)
+	lo, hi := p.heads.near(k)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
-		if p.top[m].seps[0] <= string(k) {
+		if p.top[m+1].seps[0] <= string(k) {
 			lo = m + 1
 		} else {
 			hi = m
 		}
 	}
-	q.b = lo - 1
-	seps := p.top[q.b].seps
-	lo, hi = 1, len(seps)
+	q.b = lo
+	b := p.top[q.b]
+	lo, hi = b.heads.near(k)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
-		if seps[m] <= string(k) {
+		if b.seps[m+1] <= string(k) {
 			lo = m + 1
 		} else {
 			hi = m
 		}
 	}
-	q.l = lo - 1
+	q.l = lo
 	return q
 }
 
@@ -165,6 +165,43 @@ func (p *pages) near(k []byte) (q pos, ok bool) {
 	return pos{}, false
 }
 
+// setHeads makes the heads of the branches anew.
+func (p *pages) setHeads() {
+	if n := len(p.top); n > 1 {
+		begin(&p.heads, p.top[1].seps[0], p.top[n-1].seps[0])
+		for _, b := range p.top[1:] {
+			appendHead(&p.heads, b.seps[0])
+		}
+	} else {
+		begin(&p.heads, "", "")
+	}
+}
+
+// setHeads makes the heads of the separators anew.
+func (b *branch) setHeads() {
+	if n := len(b.seps); n > 1 {
+		begin(&b.heads, b.seps[1], b.seps[n-1])
+		for _, s := range b.seps[1:] {
+			appendHead(&b.heads, s)
+		}
+	} else {
+		begin(&b.heads, "", "")
+	}
+}
+
+// setHeads makes the heads of the keys anew.
+func (l *leaf) setHeads() {
+	n := len(l.ents)
+	if n == 0 {
+		begin(&l.heads, "", "")
+		return
+	}
+	begin(&l.heads, l.key(0), l.key(n-1))
+	for i := range l.ents {
+		appendHead(&l.heads, l.key(i))
+	}
+}
+
 // insert puts a new entry at q, as seek gave it.
 func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	l := p.leaf(q)
@@ -173,6 +210,10 @@ func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	off := uint32(len(l.data))
 	l.data = append(append(l.data, k...), v...)
 	l.ents = slices.Insert(l.ents, q.i, cell{off, uint32(len(k)), uint32(len(v)), flags})
+	// What keys have in common is known better as they grow more.
+	if n := len(l.ents); n&(n-1) == 0 || !l.heads.insert(q.i, k) {
+		l.setHeads()
+	}
 	p.bytes += l.mem() - before
 	p.n++
 	if len(l.ents) > leafCells || len(l.data) > leafBytes && len(l.ents) > 1 {
@@ -180,7 +221,9 @@ func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	}
 }
 
-func (l *leaf) mem() int64 { return int64(leafFixed + cap(l.data) + cellBytes*cap(l.ents)) }
+func (l *leaf) mem() int64 {
+	return int64(leafFixed + cap(l.data) + cellBytes*cap(l.ents) + 8*cap(l.heads.h))
+}
 
 // replace changes the value of entry q.
 func (p *pages) replace(q pos, v []byte) {
@@ -228,17 +271,22 @@ func (p *pages) split(q pos) {
 	if q.i == len(l.ents)-1 && cut > 1 {
 		cut = len(l.ents) - 1
 	}
-	r := &leaf{ents: append(make([]cell, 0, leafCells+1), l.ents[cut:]...), data: l.data, touched: true, gen: l.gen, frozen: l.frozen}
+	r := newLeaf()
+	r.ents, r.data = append(make([]cell, 0, leafCells+1), l.ents[cut:]...), l.data
+	r.touched, r.gen, r.frozen = true, l.gen, l.frozen
 	r.repack()
 	l.ents = l.ents[:cut]
 	if cut < leafCells {
 		l.ents = append(make([]cell, 0, leafCells+1), l.ents...)
 	}
 	l.repack()
+	l.setHeads()
+	r.setHeads()
 	p.bytes += l.mem() + r.mem() - before
 	b.leaves = slices.Insert(b.leaves, q.l+1, r)
 	b.seps = slices.Insert(b.seps, q.l+1, string(r.key(0)))
 	if len(b.leaves) <= branchWidth {
+		b.setHeads()
 		return
 	}
 	h := len(b.leaves) / 2
@@ -252,6 +300,9 @@ func (p *pages) split(q pos) {
 	clear(b.leaves[h:])
 	b.seps, b.leaves = b.seps[:h], b.leaves[:h]
 	p.top = slices.Insert(p.top, q.b+1, nb)
+	b.setHeads()
+	nb.setHeads()
+	p.setHeads()
 }
 
 // repack is pack for a leaf whose garbage is not counted, after a split.
@@ -271,6 +322,7 @@ func (p *pages) remove(q pos) {
 	before := l.mem()
 	l.garbage += int(l.ents[q.i].klen + l.ents[q.i].vlen)
 	l.ents = slices.Delete(l.ents, q.i, q.i+1)
+	l.heads.remove(q.i)
 	p.n--
 	if l.garbage > 512 && l.garbage > len(l.data)/2 {
 		l.pack()
@@ -303,6 +355,7 @@ func (p *pages) shrink(q pos) {
 	}
 	l.garbage += r.garbage
 	l.touched, l.frozen = l.touched || r.touched, l.frozen || r.frozen
+	l.setHeads()
 	p.bytes += l.mem() - before
 	p.dropLeaf(pos{q.b, q.l + 1, 0})
 }
@@ -317,9 +370,14 @@ func (p *pages) dropLeaf(q pos) {
 	b.seps = slices.Delete(b.seps, q.l, q.l+1)
 	if len(b.leaves) == 0 {
 		p.top = slices.Delete(p.top, q.b, q.b+1)
+	} else {
+		b.setHeads()
 	}
 	if first := p.top[0]; first.seps[0] != "" {
 		first.seps[0] = ""
+	}
+	if q.l == 0 {
+		p.setHeads()
 	}
 }
 
