@@ -42,6 +42,7 @@ type target struct {
 	rows []int32 // rows of the batch at hand
 	own  []int32 // backing of rows, where they are not all rows
 	slot []int32 // their entries
+	one  bool    // all of them are the same
 }
 
 type targetKind uint8
@@ -120,6 +121,7 @@ func (t *target) grow(slot int32, i, n int) []byte {
 type rowset struct {
 	row, slot []int32
 	w         []int64 // weights by row of the batch; nil: all 1
+	one       bool    // there are rows, all of one entry
 }
 
 func (r *rowset) weight(k int) int64 {
@@ -150,7 +152,7 @@ func (in *input) bind(t *target, w []int64) {
 	for _, c := range in.cols[:in.strict] {
 		nulls = nulls || c.Valid != nil
 	}
-	in.rs = rowset{row: t.rows, slot: t.slot, w: w}
+	in.rs = rowset{row: t.rows, slot: t.slot, w: w, one: t.one && len(t.slot) > 0}
 	if in.pass == nil && !nulls {
 		return
 	}
@@ -167,5 +169,5 @@ next:
 		}
 		in.row, in.slot = append(in.row, r), append(in.slot, t.slot[k])
 	}
-	in.rs.row, in.rs.slot = in.row, in.slot
+	in.rs.row, in.rs.slot, in.rs.one = in.row, in.slot, in.rs.one && len(in.slot) > 0
 }

@@ -15,6 +15,10 @@ type countCell struct {
 func (c *countCell) add(t *target) {
 	words, w, off := t.h.WordsAll(), t.w, c.off
 	rs := &c.in.rs
+	if rs.w == nil && rs.one {
+		words[int(rs.slot[0])*w+off] += int64(len(rs.slot))
+		return
+	}
 	if rs.w == nil {
 		for _, s := range rs.slot {
 			words[int(s)*w+off]++
@@ -40,6 +44,17 @@ func (c *sumIntCell) add(t *target) {
 	words, w, off := t.h.WordsAll(), t.w, c.off
 	rs := &c.in.rs
 	vals := c.in.cols[0].I64
+	if rs.w == nil && rs.one {
+		lo, hi := uint64(0), int64(0)
+		for _, r := range rs.row[:len(rs.slot)] {
+			v := vals[r]
+			var carry uint64
+			lo, carry = bits.Add64(lo, uint64(v), 0)
+			hi += v>>63 + int64(carry)
+		}
+		add128(words[int(rs.slot[0])*w+off:][:2], lo, uint64(hi))
+		return
+	}
 	if rs.w == nil {
 		row := rs.row[:len(rs.slot)]
 		for k, s := range rs.slot {

@@ -288,28 +288,36 @@ func (g *group) apply(t *target, b *batch.Batch) {
 	g.keys.find(t, b.N)
 	g.touch(t, b.Weights)
 	g.prog.accumulate(t, b.Weights)
-	t.h.MarkDirty(t.slot)
+	if t.one {
+		t.h.MarkDirty(t.slot[:1])
+	} else {
+		t.h.MarkDirty(t.slot)
+	}
 }
 
 // touch counts the rows of a target's groups. Groups that were not yet touched in this epoch are noted, with the rows they
 // stood for, before anything changes.
 func (g *group) touch(t *target, weights []int64) {
 	words, w, stamp := t.h.WordsAll(), t.w, g.stamp
+	slots, each := t.slot, int64(1)
+	if t.one && weights == nil { // as if it were one row that counts as often
+		slots, each = t.slot[:1], int64(len(t.slot))
+	}
 	if !g.updates && !g.keys.forms && weights == nil {
 		n := int64(0)
-		for _, s := range t.slot {
+		for _, s := range slots {
 			e := words[int(s)*w:][:2]
 			if e[wordEpoch] != stamp {
 				e[wordEpoch] = stamp
 				n++
 			}
-			e[wordRows]++
+			e[wordRows] += each
 		}
 		g.stats.RowsUpdated += n
 		return
 	}
 	g.first = g.first[:0]
-	for k, s := range t.slot {
+	for k, s := range slots {
 		if e := &words[int(s)*w+wordEpoch]; *e != stamp {
 			*e = stamp
 			g.first = append(g.first, int32(k))
@@ -326,8 +334,8 @@ func (g *group) touch(t *target, weights []int64) {
 	}
 	words = t.h.WordsAll()
 	if weights == nil {
-		for _, s := range t.slot {
-			words[int(s)*w+wordRows]++
+		for _, s := range slots {
+			words[int(s)*w+wordRows] += each
 		}
 		return
 	}

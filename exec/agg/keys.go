@@ -100,7 +100,7 @@ func (ks *keySet) find(t *target, n int) {
 	if cap(t.slot) < len(t.rows) {
 		t.slot = make([]int32, max(len(t.rows), batch.Target))
 	}
-	t.slot = t.slot[:len(t.rows)]
+	t.slot, t.one = t.slot[:len(t.rows)], false
 	switch {
 	case len(t.rows) == 0:
 	case len(ks.cols) == 0 || t.nullKey:
@@ -113,6 +113,7 @@ func (ks *keySet) find(t *target, n int) {
 		for k := range t.slot {
 			t.slot[k] = one[0]
 		}
+		t.one = true
 	case t.intKey:
 		vals := ks.cols[0].v.I64
 		if len(t.rows) == n {
