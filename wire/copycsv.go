@@ -19,9 +19,10 @@ type csvDecoder struct {
 }
 
 func newCSVDecoder(f *session.CopyFormat, s *copySink) *csvDecoder {
-	d := &csvDecoder{lineScanner: lineScanner{sink: s, header: f.Header, csv: true}, f: *f}
-	if d.f.Delimiter == 0 {
-		d.f.Delimiter = ','
+	d := &csvDecoder{lineScanner: lineScanner{sink: s, header: f.Header, csv: true, delim: f.Delimiter}, f: *f}
+	d.format = d
+	if d.delim == 0 {
+		d.delim = ','
 	}
 	if d.f.Quote == 0 {
 		d.f.Quote = '"'
@@ -32,73 +33,15 @@ func newCSVDecoder(f *session.CopyFormat, s *copySink) *csvDecoder {
 	return d
 }
 
-func (d *csvDecoder) feed(p []byte) error {
-	if d.ended {
-		return nil
-	}
-	data := d.join(p)
-	n, err := d.lines(data, false)
-	if err != nil {
-		return err
-	}
-	d.keep(data, n)
-	if len(d.rest) > d.sink.maxRow {
-		return d.sink.tooLong()
-	}
-	return nil
-}
-
-func (d *csvDecoder) finish() error {
-	if d.ended {
-		return nil
-	}
-	data := d.rest
-	n, err := d.lines(data, true)
-	if err != nil || d.ended || n == len(data) {
-		return err
-	}
-	return d.line(data[n:])
-}
-
-// lines handles the complete lines of p and gives their length.
-func (d *csvDecoder) lines(p []byte, final bool) (int, error) {
-	lo := 0
-	for !d.ended {
-		i, ok := d.end(p, lo, final)
-		if !ok {
-			break
-		}
-		line := p[lo:i]
-		if d.eol == eolCRLF {
-			if len(line) == 0 || line[len(line)-1] != '\r' {
-				d.sink.line++
-				return lo, d.stray('\n')
-			}
-			line = line[:len(line)-1]
-		}
-		lo = i + 1
-		if err := d.line(line); err != nil {
-			return lo, err
-		}
-	}
-	return lo, nil
-}
-
-// end finds the last byte of the end of the line that begins at lo: the first terminator outside quotes.
-func (d *csvDecoder) end(p []byte, lo int, final bool) (int, bool) {
-	at := lo + d.scanned
+// lineEnd implements lineFormat: a line end within quotes is data.
+func (d *csvDecoder) lineEnd(p []byte, _, at int) (i, searched int) {
 	for at < len(p) {
 		if d.quoting {
 			at = d.skipQuoted(p, at)
 			continue
 		}
 		rest := p[at:]
-		i := -1
-		if d.eol == eolUnknown {
-			i = bytes.IndexAny(rest, "\r\n")
-		} else {
-			i = bytes.IndexByte(rest, d.terminator())
-		}
+		i := d.breakIn(rest)
 		if i >= 0 {
 			rest = rest[:i]
 		}
@@ -108,23 +51,11 @@ func (d *csvDecoder) end(p []byte, lo int, final bool) (int, bool) {
 			continue
 		}
 		if i < 0 {
-			at = len(p)
 			break
 		}
-		i += at
-		if d.eol == eolUnknown {
-			if !d.decide(p, i, final) {
-				d.scanned = i - lo
-				return 0, false
-			}
-			if d.eol == eolCRLF {
-				i++
-			}
-		}
-		return i, true
+		return at + i, at + i
 	}
-	d.scanned = at - lo
-	return 0, false
+	return -1, len(p)
 }
 
 // skipQuoted goes on from at, inside quotes, to behind the closing quote or the end of p. A doubled quote closes and opens again.
@@ -155,11 +86,11 @@ func (d *csvDecoder) skipQuoted(p []byte, at int) int {
 	return at
 }
 
-// line handles one line, without its end, and makes ready for the next.
+// line implements lineFormat.
 func (d *csvDecoder) line(line []byte) error {
 	quotes := d.quotes
 	d.sink.line += 1 + d.breaks
-	d.scanned, d.quoting, d.escaped, d.quotes, d.breaks = 0, false, false, false, 0
+	d.quoting, d.escaped, d.quotes, d.breaks = false, false, false, 0
 	if !quotes {
 		if c := bytes.IndexAny(line, "\r\n"); c >= 0 {
 			return d.stray(line[c])
@@ -176,29 +107,26 @@ func (d *csvDecoder) line(line []byte) error {
 	if err := d.sink.checkEncoding(line); err != nil {
 		return err
 	}
-	return d.row(line, quotes)
+	if !quotes {
+		return d.plainRow(line)
+	}
+	return d.quotedRow(line)
 }
 
-// row splits a line into fields.
-func (d *csvDecoder) row(line []byte, quotes bool) error {
+// plainField implements lineFormat.
+func (d *csvDecoder) plainField(c int, value []byte) error { return d.field(c, value, false) }
+
+// quotedRow splits a line that has quotes into fields.
+func (d *csvDecoder) quotedRow(line []byte) error {
 	s, rest, last := d.sink, line, len(d.sink.cols)-1
 	for c := range s.cols {
-		var field []byte
-		var quoted, more bool
-		if !quotes {
-			field = rest
-			if i := bytes.IndexByte(rest, d.f.Delimiter); i >= 0 {
-				field, rest, more = rest[:i], rest[i+1:], true
-			}
-		} else {
-			var n int
-			var ok bool
-			if field, n, quoted, ok = d.quotedField(rest); !ok {
-				return s.lineError(line, "unterminated CSV quoted field")
-			}
-			if more = n < len(rest); more {
-				rest = rest[n+1:]
-			}
+		field, n, quoted, ok := d.quotedField(rest)
+		if !ok {
+			return s.lineError(line, "unterminated CSV quoted field")
+		}
+		more := n < len(rest)
+		if more {
+			rest = rest[n+1:]
 		}
 		if more && c == last {
 			return s.extra(line)
@@ -233,17 +161,17 @@ func (d *csvDecoder) field(c int, value []byte, quoted bool) error {
 func (d *csvDecoder) quotedField(b []byte) (value []byte, n int, quoted, ok bool) {
 	if len(b) > 0 && b[0] == d.f.Quote && d.f.Escape == d.f.Quote {
 		// "..." and nothing else needs no copy.
-		if e := bytes.IndexByte(b[1:], d.f.Quote); e >= 0 && (e+2 == len(b) || b[e+2] == d.f.Delimiter) {
+		if e := bytes.IndexByte(b[1:], d.f.Quote); e >= 0 && (e+2 == len(b) || b[e+2] == d.delim) {
 			return b[1 : e+1], e + 2, true, true
 		}
 	}
 	dst := d.scratch[:0]
 	defer func() { d.scratch = dst }()
 	for {
-		for ; n < len(b) && b[n] != d.f.Delimiter && b[n] != d.f.Quote; n++ {
+		for ; n < len(b) && b[n] != d.delim && b[n] != d.f.Quote; n++ {
 			dst = append(dst, b[n])
 		}
-		if n == len(b) || b[n] == d.f.Delimiter {
+		if n == len(b) || b[n] == d.delim {
 			return dst, n, quoted, true
 		}
 		quoted = true

@@ -6,164 +6,35 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/session"
 )
 
-// Line ends of COPY data. The first one decides for all.
-type lineEnd uint8
-
-const (
-	eolUnknown lineEnd = iota
-	eolLF
-	eolCRLF
-	eolCR
-)
-
-// lineScanner finds the ends of lines; it is shared by text and CSV.
-type lineScanner struct {
-	pending
-	sink    *copySink
-	csv     bool
-	eol     lineEnd
-	header  bool // the next line is the header
-	ended   bool // after \.
-	scanned int  // bytes of the pending line that hold no line end
-}
-
-// terminator is the last byte of a line end.
-func (s *lineScanner) terminator() byte {
-	if s.eol == eolCR {
-		return '\r'
-	}
-	return '\n'
-}
-
-// errorAt reports a stray carriage return or newline.
-func (s *lineScanner) stray(c byte) error {
-	name, esc := "newline", `\n`
-	if c == '\r' {
-		name, esc = "carriage return", `\r`
-	}
-	kind, hint := "literal", `Use "`+esc+`" to represent `+name+`.`
-	if s.csv {
-		kind, hint = "unquoted", "Use quoted CSV field to represent "+name+"."
-	}
-	e := s.sink.placeError("%s %s found in data", kind, name)
-	e.Hint = hint
-	return e
-}
-
-// decide looks at the first line end, at p[i]. ok is false where the next byte is needed for that.
-func (s *lineScanner) decide(p []byte, i int, final bool) (ok bool) {
-	switch {
-	case p[i] == '\n':
-		s.eol = eolLF
-	case i+1 < len(p) && p[i+1] == '\n':
-		s.eol = eolCRLF
-	case i+1 < len(p) || final:
-		s.eol = eolCR
-	default:
-		return false
-	}
-	return true
-}
-
 // textDecoder reads PostgreSQL's text format.
 type textDecoder struct {
 	lineScanner
-	delim   byte
 	null    string
 	scratch []byte
 }
 
 func newTextDecoder(f *session.CopyFormat, s *copySink) *textDecoder {
-	d := &textDecoder{lineScanner: lineScanner{sink: s, header: f.Header}, delim: f.Delimiter, null: f.Null}
+	d := &textDecoder{lineScanner: lineScanner{sink: s, header: f.Header, delim: f.Delimiter}, null: f.Null}
+	d.format = d
 	if d.delim == 0 {
 		d.delim = '\t'
 	}
 	return d
 }
 
-func (d *textDecoder) feed(p []byte) error {
-	if d.ended {
-		return nil
-	}
-	data := d.join(p)
-	n, err := d.lines(data, false)
-	if err != nil {
-		return err
-	}
-	d.keep(data, n)
-	if len(d.rest) > d.sink.maxRow {
-		return d.sink.tooLong()
-	}
-	return nil
-}
-
-func (d *textDecoder) finish() error {
-	if d.ended {
-		return nil
-	}
-	data := d.rest
-	n, err := d.lines(data, true)
-	if err != nil || d.ended || n == len(data) {
-		return err
-	}
-	return d.line(data[n:])
-}
-
-// lines handles the complete lines of p and gives their length.
-func (d *textDecoder) lines(p []byte, final bool) (int, error) {
-	lo := 0
-	for !d.ended {
-		i, ok := d.end(p, lo, final)
-		if !ok {
-			break
-		}
-		line := p[lo:i]
-		if d.eol == eolCRLF {
-			if len(line) == 0 || line[len(line)-1] != '\r' {
-				d.sink.line++
-				return lo, d.stray('\n')
-			}
-			line = line[:len(line)-1]
-		}
-		lo, d.scanned = i+1, 0
-		if err := d.line(line); err != nil {
-			return lo, err
-		}
-	}
-	return lo, nil
-}
-
-// end finds the last byte of the end of the line that begins at lo.
-func (d *textDecoder) end(p []byte, lo int, final bool) (int, bool) {
-	from := lo + d.scanned
-	for from < len(p) {
-		i := -1
-		if d.eol == eolUnknown {
-			i = bytes.IndexAny(p[from:], "\r\n")
-		} else {
-			i = bytes.IndexByte(p[from:], d.terminator())
-		}
+// lineEnd implements lineFormat: a line end behind a backslash is data.
+func (d *textDecoder) lineEnd(p []byte, lo, at int) (i, searched int) {
+	for at < len(p) {
+		i := d.breakIn(p[at:])
 		if i < 0 {
 			break
 		}
-		i += from
-		if escaped(p[lo:i]) {
-			from = i + 1
-			continue
+		if i += at; !escaped(p[lo:i]) {
+			return i, i
 		}
-		if d.eol == eolUnknown {
-			if !d.decide(p, i, final) {
-				d.scanned = i - lo
-				return 0, false
-			}
-			if d.eol == eolCRLF {
-				i++
-			}
-		}
-		return i, true
+		at = i + 1
 	}
-	d.scanned = len(p) - lo
-	return 0, false
+	return -1, len(p)
 }
 
 // escaped says whether the byte behind b follows a backslash that counts.
@@ -175,7 +46,7 @@ func escaped(b []byte) bool {
 	return (len(b)-n)%2 == 1
 }
 
-// line handles one line, without its end.
+// line implements lineFormat.
 func (d *textDecoder) line(line []byte) error {
 	d.sink.line++
 	plain := bytes.IndexByte(line, '\\') < 0
@@ -235,32 +106,8 @@ func (d *textDecoder) endMarker(line []byte) (before []byte, found bool, err err
 	return nil, false, nil
 }
 
-// plainRow reads a row without backslashes.
-func (d *textDecoder) plainRow(line []byte) error {
-	s, rest, last := d.sink, line, len(d.sink.cols)-1
-	for c := range s.cols {
-		field := rest
-		i := bytes.IndexByte(rest, d.delim)
-		switch {
-		case i < 0 && c < last:
-			if err := d.field(c, field, field); err != nil {
-				return err
-			}
-			return s.missing(line, c+1)
-		case i >= 0 && c == last:
-			return s.extra(line)
-		case i >= 0:
-			field, rest = rest[:i], rest[i+1:]
-		}
-		if err := d.field(c, field, field); err != nil {
-			return err
-		}
-	}
-	if last < 0 && len(line) > 0 {
-		return s.extra(line)
-	}
-	return s.endRow(len(line))
-}
+// plainField implements lineFormat.
+func (d *textDecoder) plainField(c int, value []byte) error { return d.field(c, value, value) }
 
 // field appends a value; raw is the field as it was written, which is what the NULL string is compared with.
 func (d *textDecoder) field(c int, raw, value []byte) error {
