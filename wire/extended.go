@@ -214,13 +214,16 @@ func (c *conn) bindParams(ps *preparedStatement, m *pgproto3.Bind) ([]types.Datu
 			len(m.Parameters), m.PreparedStatement, len(ts))
 	}
 	params := make([]types.Datum, len(ts))
-	env := c.sess.Env()
+	var env *types.Env // for values in text form
 	for i, raw := range m.Parameters {
 		if raw == nil {
 			params[i] = types.NullDatum
 			continue
 		}
 		format := formatOf(m.ParameterFormatCodes, i)
+		if format == textFormat && env == nil {
+			env = c.sess.Env()
+		}
 		d, err := parseParam(ts[i], format, raw, env)
 		if err != nil {
 			return nil, paramError(err, m.DestinationPortal, i, format)

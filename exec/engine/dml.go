@@ -57,9 +57,13 @@ func (s *sess) executeDML(ctx context.Context, p *prepared, params []types.Datum
 	var err error
 	switch x := p.plan.(type) {
 	case *planner.InsertPlan:
-		err = d.insert(x)
+		if err = s.compileChecks(p, x.Rel); err == nil {
+			err = d.insert(x, p.checks)
+		}
 	case *planner.UpdatePlan:
-		err = d.update(x)
+		if err = s.compileChecks(p, x.Rel); err == nil {
+			err = d.update(x, p.checks)
+		}
 	case *planner.DeletePlan:
 		err = d.delete(x)
 	}
@@ -74,6 +78,14 @@ func (s *sess) executeDML(ctx context.Context, p *prepared, params []types.Datum
 	return r, nil
 }
 
+// compileChecks makes the constraints that a statement tests, for all its executions.
+func (s *sess) compileChecks(p *prepared, rel *catalog.Relation) (err error) {
+	if p.checks == nil {
+		p.checks, err = newConstraints(rel, s.plannerOptions(s.catalog()))
+	}
+	return err
+}
+
 // dml is one running INSERT, UPDATE or DELETE.
 type dml struct {
 	s        *sess
@@ -85,15 +97,11 @@ type dml struct {
 }
 
 // insert runs an INSERT: its rows are computed on the session's goroutine, keys are tested where they are written.
-func (d *dml) insert(p *planner.InsertPlan) error {
+func (d *dml) insert(p *planner.InsertPlan, checks *constraints) error {
 	if err := notFed(p.Rel); err != nil {
 		return err
 	}
 	rows, err := d.insertRows(p)
-	if err != nil {
-		return err
-	}
-	checks, err := newConstraints(p.Rel, d.s.plannerOptions(d.s.catalog()))
 	if err != nil {
 		return err
 	}
@@ -171,7 +179,7 @@ func (d *dml) insertRows(p *planner.InsertPlan) (*batch.Batch, error) {
 					rows.Cols[c].AppendNull()
 					continue
 				}
-				v, err := kernel.EvalConst(planner.BindExpr(e, d.params), d.env)
+				v, err := d.value(e)
 				if err != nil {
 					return nil, err
 				}
@@ -203,6 +211,14 @@ func (d *dml) insertRows(p *planner.InsertPlan) (*batch.Batch, error) {
 	}
 	d.s.e.numberRows(rel, rows)
 	return rows, nil
+}
+
+// value computes an expression without columns.
+func (d *dml) value(e plan.Expr) (types.Datum, error) {
+	if p, ok := e.(*plan.Param); ok && p.N <= len(d.params) {
+		return d.params[p.N-1], nil
+	}
+	return kernel.EvalConst(planner.BindExpr(e, d.params), d.env)
 }
 
 // fillColumns computes columns whose default is an expression, for every row.
@@ -256,11 +272,7 @@ func (d *dml) evaluate(exprs []plan.Expr, rows *batch.Batch) (*batch.Batch, erro
 }
 
 // update runs an UPDATE where it is written, so that outside a block it sees every change before it.
-func (d *dml) update(p *planner.UpdatePlan) error {
-	checks, err := newConstraints(p.Rel, d.s.plannerOptions(d.s.catalog()))
-	if err != nil {
-		return err
-	}
+func (d *dml) update(p *planner.UpdatePlan, checks *constraints) error {
 	if err := d.s.readable(d.ctx, p.Query); err != nil {
 		return err
 	}

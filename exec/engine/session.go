@@ -107,6 +107,7 @@ type prepared struct {
 	path   string           // and this search_path
 	plan   any              // *plan.Query, *planner.InsertPlan, ...; nil for statements without a plan
 	reuse  *reuse           // of a *plan.Query, nil where its graph is built for each execution
+	checks *constraints     // of an INSERT or UPDATE, made at the first execution
 }
 
 // Statement implements session.Prepared.
@@ -132,7 +133,7 @@ func (s *sess) Prepare(_ context.Context, st session.Statement, paramTypes []typ
 
 // plan binds and plans the statement against the catalog that the session sees now.
 func (s *sess) plan(p *prepared) error {
-	p.cat, p.path, p.reuse = s.catalog(), s.set.values["search_path"], nil
+	p.cat, p.path, p.reuse, p.checks = s.catalog(), s.set.values["search_path"], nil, nil
 	o := s.plannerOptions(p.cat)
 	o.ParamTypes = p.given
 	switch x := p.st.Stmt.(type) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
@@ -117,7 +118,7 @@ func fixedTag(st ast.Stmt) string {
 // tagRows completes a tag with a count of rows.
 func tagRows(verb string, n int64) string {
 	if verb == "INSERT" {
-		return fmt.Sprintf("INSERT 0 %d", n)
+		verb = "INSERT 0"
 	}
-	return fmt.Sprintf("%s %d", verb, n)
+	return verb + " " + strconv.FormatInt(n, 10)
 }

@@ -47,6 +47,7 @@ type savepoint struct {
 type txnOp struct {
 	rel *catalog.Relation
 	b   *batch.Batch
+	own bool // nobody else sees b
 	ddl ddlOp
 }
 
@@ -152,6 +153,7 @@ func (s *sess) commit(ctx context.Context) error {
 	if t == nil || len(t.ops) == 0 {
 		return nil
 	}
+	t.combine()
 	rows := 0
 	for _, op := range t.ops {
 		if op.b != nil {
@@ -173,13 +175,33 @@ func (s *sess) commit(ctx context.Context) error {
 			if err := b.validate(rel, op.b); err != nil {
 				return err
 			}
-			// The batch may be staged again by nobody else, but the overlay may still be read: stage a copy.
-			if err := b.stage(rel, op.b.Select(allRows(op.b.N))); err != nil {
+			if !op.own { // the block may still be read
+				op.b = op.b.Select(allRows(op.b.N))
+			}
+			if err := b.stage(rel, op.b); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// combine makes one write of inserts into a stream that follow one another, before the loop has to look at them.
+func (t *txn) combine() {
+	out := t.ops[:0]
+	for _, op := range t.ops {
+		last := len(out) - 1
+		if op.b == nil || last < 0 || out[last].rel != op.rel || op.rel.Kind != catalog.Stream {
+			out = append(out, op)
+			continue
+		}
+		to := &out[last]
+		if !to.own {
+			to.b, to.own = to.b.Select(allRows(to.b.N)), true
+		}
+		to.b.AppendBatch(op.b, nil)
+	}
+	t.ops = out
 }
 
 // validate checks a block's change of a table against what is there now: a row that it deletes must still be there
