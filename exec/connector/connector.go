@@ -10,7 +10,6 @@ package connector
 
 import (
 	"context"
-	"maps"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -93,6 +92,8 @@ type Extent struct {
 	Columns int
 	// Hash is the fingerprint of the rows, where it was asked for.
 	Hash uint64 `json:",omitempty"`
+	// Floor is a time of modification: parts of before it that were read to their end are not asked for any more. 0: none.
+	Floor int64 `json:",omitempty"`
 }
 
 // Span is a range of one part of the input: of a file bytes after decompression, or rows of a Parquet file.
@@ -108,45 +109,4 @@ type Span struct {
 	// Done: the part was read to its end. Cut: its last line had no line end.
 	Done bool `json:",omitempty"`
 	Cut  bool `json:",omitempty"`
-}
-
-// Offset is how far a source was read. The zero value is the beginning. It is stored in checkpoints, as JSON.
-type Offset struct {
-	Parts map[string]Position `json:",omitempty"`
-	// Rows were decoded so far, Errors not.
-	Rows, Errors int64
-	// Last is the part that was read last.
-	Last string `json:",omitempty"`
-}
-
-// Position is how far one part was read. See Span.
-type Position struct {
-	At, Line      int64
-	Size, ModTime int64
-	Done          bool `json:",omitempty"`
-	Cut           bool `json:",omitempty"`
-}
-
-// Add moves the offset over an extent that begins where it stands.
-func (o *Offset) Add(e *Extent) {
-	for i := range e.Spans {
-		o.AddSpan(&e.Spans[i])
-	}
-	o.Rows, o.Errors = o.Rows+e.Rows, o.Errors+e.Errors
-}
-
-// AddSpan moves the offset over a span.
-func (o *Offset) AddSpan(s *Span) {
-	if o.Parts == nil {
-		o.Parts = map[string]Position{}
-	}
-	o.Parts[s.Part] = Position{At: s.To, Line: s.ToLine, Size: s.Size, ModTime: s.ModTime, Done: s.Done, Cut: s.Cut}
-	o.Last = s.Part
-}
-
-// Clone copies the offset.
-func (o *Offset) Clone() *Offset {
-	c := *o
-	c.Parts = maps.Clone(o.Parts)
-	return &c
 }

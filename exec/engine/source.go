@@ -113,7 +113,7 @@ func (s *source) start(before <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.rows, s.errs = s.offset.Last, s.offset.Rows, s.offset.Errors
-	s.at = s.offset.Parts[s.last].At
+	s.at = s.position()
 	if s.state == sourceFailed {
 		return
 	}
@@ -128,6 +128,12 @@ func (s *source) start(before <-chan struct{}) {
 		}
 		s.run(ctx, rel)
 	}(s.rel, s.done)
+}
+
+// position gives to where the part was read that was read last.
+func (s *source) position() int64 {
+	p, _ := s.offset.Part(s.last)
+	return p.At
 }
 
 // stop ends the source, without waiting for it. What it has under way fails or is taken in.
@@ -334,7 +340,7 @@ func (s *source) taken(ch *connector.Chunk) {
 	defer s.mu.Unlock()
 	s.state, s.err, s.lag = sourceRunning, nil, ch.Lag
 	s.last, s.rows, s.errs = s.offset.Last, s.offset.Rows, s.offset.Errors
-	s.at = s.offset.Parts[s.last].At
+	s.at = s.position()
 }
 
 // decodeLetters makes dead letters of rows that could not be decoded.

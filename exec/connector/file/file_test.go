@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -338,6 +339,78 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestManyFiles: of files that were read long ago an offset has little, and none is read twice, changes unseen, or can't grow.
+func TestManyFiles(t *testing.T) {
+	const files = 1500
+	dir := t.TempDir()
+	name := func(i int) string { return fmt.Sprintf("%05d.csv", i) }
+	for i := range files {
+		write(t, dir, name(i), fmt.Appendf(nil, "%d\n", i))
+	}
+	cfg := connector.Config{Options: map[string]string{"path": dir, "format": "csv"}, Columns: columnsOf(t, "k int"), Fingerprint: true, Offset: &connector.Offset{}}
+	src, _ := Connector{}.Open(cfg)
+	rows, _ := drain(t, src, cfg, 100)
+	if len(rows) != files || len(cfg.Offset.Parts) > 1024 {
+		t.Fatalf("%d rows, %d files in full", len(rows), len(cfg.Offset.Parts))
+	}
+	src.Close()
+	b, err := json.Marshal(cfg.Offset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() {
+		cfg.Offset = &connector.Offset{}
+		if err := json.Unmarshal(b, cfg.Offset); err != nil {
+			t.Fatal(err)
+		}
+		src, _ = Connector{}.Open(cfg)
+	}
+	open()
+	write(t, dir, name(7), []byte("7\n8\nx\n"))
+	write(t, dir, "0.csv", []byte("1\n"))
+	rows, bad := drain(t, src, cfg, 100)
+	expect(t, "rows", rows, []string{"1", "8"})
+	if len(bad) != 1 || !strings.HasPrefix(bad[0], name(7)+":3 ") {
+		t.Errorf("bad rows: %q", bad)
+	}
+	open()
+	write(t, dir, name(8), nil)
+	if _, err := src.Read(context.Background(), 10); err == nil || !strings.Contains(err.Error(), "was changed") {
+		t.Errorf("a file became shorter: %v", err)
+	}
+}
+
+// TestMaxFileAge: what is found at once is read, however old; later, files that are too old are passed over and those that were read forgotten.
+func TestMaxFileAge(t *testing.T) {
+	dir := t.TempDir()
+	aged := func(name string, hours int) {
+		write(t, dir, name, []byte(name+"\n"))
+		at := time.Date(2025, 1, 10, 0, 0, 0, 0, time.UTC).Add(-time.Duration(hours) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := connector.Config{Options: map[string]string{"path": dir, "format": "csv", "max_file_age": "2 days"}, Columns: columnsOf(t, "k text"), Fingerprint: true, Offset: &connector.Offset{}}
+	src, _ := Connector{}.Open(cfg)
+	aged("a", 24*9)
+	aged("b", 24)
+	rows, _ := drain(t, src, cfg, 1)
+	expect(t, "at once", rows, []string{"a", "b"})
+	aged("c", 24*4)
+	aged("d", 24*2)
+	rows, _ = drain(t, src, cfg, 100)
+	expect(t, "later", rows, []string{"d"})
+	aged("e", 0)
+	rows, _ = drain(t, src, cfg, 100)
+	expect(t, "newer", rows, []string{"e"})
+	aged("f", 24*2+1)
+	src.Close()
+	cfg.Offset = cfg.Offset.Clone()
+	src, _ = Connector{}.Open(cfg)
+	rows, _ = drain(t, src, cfg, 100)
+	expect(t, "after a restart", rows, nil)
+}
+
 func TestRereadChanged(t *testing.T) {
 	for _, now := range []string{"1\n3\n", "1\n", "1\n\n2\n", "1\n23\n", "1\n2\n3\n"} {
 		dir := t.TempDir()
@@ -365,7 +438,7 @@ func TestOptions(t *testing.T) {
 		return m
 	}
 	for _, bad := range []map[string]string{{}, {"path": "/d"}, base("format", "xml"), base("delimiter", "ab"), base("header", "maybe"), base("headers", "true"),
-		base("order", "size"), base("posix_fs.root", "/e"), base("header", "true", "without_header", "true"), base("format", "json", "header", "true"), base("match_pattern", "[")} {
+		base("order", "size"), base("posix_fs.root", "/e"), base("header", "true", "without_header", "true"), base("format", "json", "header", "true"), base("match_pattern", "["), base("max_file_age", "1 month"), base("max_file_age", "-1 day"), base("max_file_age", "0")} {
 		if _, err := parseOptions(bad); err == nil || !strings.Contains(fmt.Sprintf("%v", err), "") {
 			t.Errorf("%v is accepted", bad)
 		}

@@ -21,10 +21,11 @@ type options struct {
 	byTime      bool
 	compression string // "auto", "none", "gzip", "zstd"
 	bounded     bool
+	maxAge      int64 // microseconds by which a file that is found may be older than those that were read; 0: any
 }
 
 // names lists the options that there are, for messages. The engine adds its own.
-var names = []string{"path", "match_pattern", "format", "header", "without_header", "delimiter", "null", "order", "compression", "bounded"}
+var names = []string{"path", "match_pattern", "format", "header", "without_header", "delimiter", "null", "order", "compression", "bounded", "max_file_age"}
 
 func invalid(name, value, hint string) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for option \"%s\": \"%s\"", name, value).WithHint("%s", hint)
@@ -93,6 +94,10 @@ func parseOptions(in map[string]string) (*options, error) {
 			if o.bounded, err = boolean(k, v); err != nil {
 				return nil, err
 			}
+		case "max_file_age":
+			if o.maxAge, err = age(k, v); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", k).
 				WithHint("The options of a file are connector, retention, max_watermark_step, posix_fs.root, %s.", strings.Join(names, ", "))
@@ -120,6 +125,17 @@ func (o *options) complete(in map[string]string) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "option \"compression\" is not for parquet, which compresses within the file")
 	}
 	return nil
+}
+
+// age reads an interval of days and less, in microseconds.
+func age(name, v string) (int64, error) {
+	d, err := types.Parse(types.Of(types.Interval), v, parseEnv)
+	if err == nil {
+		if months, days, micros := types.IntervalParts(d.I, d.J); months == 0 && days >= 0 && micros >= 0 && int64(days)+micros > 0 {
+			return int64(days)*86_400_000_000 + micros, nil
+		}
+	}
+	return 0, invalid(name, v, "It is an interval of days, hours and less, such as 7 days.")
 }
 
 func boolean(name, v string) (bool, error) {

@@ -76,11 +76,12 @@ type source struct {
 	fields []field
 	off    *connector.Offset
 
-	queue []found // files that are due, the first is being read if cur is set
-	lag   int64   // bytes of those behind the first
-	cur   reader
-	tails map[string]seen
-	room  []int // by column, the bytes of the last chunk's values
+	queue  []found // files that are due, the first is being read if cur is set
+	lag    int64   // bytes of those behind the first
+	newest int64   // time of modification of the files that were found
+	cur    reader
+	tails  map[string]seen
+	room   []int // by column, the bytes of the last chunk's values
 }
 
 // Read implements connector.Source.
@@ -135,12 +136,14 @@ func (s *source) chunk(out *sink, spans []connector.Span) *connector.Chunk {
 	c := &connector.Chunk{Rows: out.rows, Bad: out.bad, Lag: s.lag, Extent: connector.Extent{Spans: spans, Rows: int64(out.rows.N),
 		Errors: int64(len(out.bad)), Columns: len(s.fields)}}
 	if len(s.queue) > 0 {
-		if at := s.off.Parts[s.queue[0].name].At; s.opts.growable(s.queue[0].name) {
-			c.Lag += s.queue[0].size - at
+		if at, _ := s.off.Part(s.queue[0].name); s.opts.growable(s.queue[0].name) {
+			c.Lag += s.queue[0].size - at.At
 		} else {
 			c.Lag += s.queue[0].size
 		}
 	}
+	c.Extent.Floor = s.floor()
+	s.off.Floor = max(s.off.Floor, c.Extent.Floor)
 	if s.cfg.Fingerprint {
 		c.Extent.Hash = connector.Fingerprint(out.rows)
 	}
@@ -148,6 +151,14 @@ func (s *source) chunk(out *sink, spans []connector.Span) *connector.Chunk {
 		s.room[i] = len(v.Data)
 	}
 	return c
+}
+
+// floor gives the time before which files are passed over that are found from now on. Those that were found before are read, however old.
+func (s *source) floor() int64 {
+	if s.opts.maxAge == 0 || len(s.queue) > 0 {
+		return 0
+	}
+	return s.newest - s.opts.maxAge
 }
 
 // newRows makes a batch with about as much room as the one before it took.
@@ -180,7 +191,11 @@ func (s *source) poll() error {
 	s.lag = 0
 	for i := range files {
 		f := &files[i]
-		p, known := s.off.Parts[f.name]
+		p, known := s.off.Part(f.name)
+		if !known && f.time < s.off.Floor {
+			continue
+		}
+		s.newest = max(s.newest, f.time)
 		due, err := s.opts.due(f, p, known)
 		if err != nil {
 			return err
@@ -206,7 +221,7 @@ func (s *source) last(f *found) bool {
 func (s *source) readFile(out *sink, max int) (*connector.Span, error) {
 	f := &s.queue[0]
 	out.part = f.name
-	p := s.off.Parts[f.name]
+	p, _ := s.off.Part(f.name)
 	from := p.At
 	span := &connector.Span{Part: f.name, From: from, To: from, Line: p.Line, ToLine: p.Line, Size: f.size, ModTime: f.time}
 	var err error

@@ -46,7 +46,8 @@ func open(c connector.Config) (*source, error) {
 		s.types = append(s.types, c.Columns[i].Type)
 	}
 	if c.Offset != nil {
-		s.next = c.Offset.Parts[part].At
+		at, _ := c.Offset.Part(part)
+		s.next = at.At
 	}
 	s.origin = s.next
 	return s, nil
