@@ -128,7 +128,7 @@ func TestProcessorRegisteredLater(t *testing.T) {
 type running struct {
 	tidemark.ProcessorBase
 	h *tidemark.Handle
-	s *tidemark.ValueState
+	s *tidemark.RowValueState
 }
 
 func (r *running) Init(h *tidemark.Handle) (err error) {

@@ -14,12 +14,12 @@ type (
 	ProcessorBase = custom.Base
 	// Handle declares state variables and registers timers.
 	Handle = custom.Handle
-	// ValueState is one value for each key.
-	ValueState = custom.ValueState
-	// ListState is a list for each key.
-	ListState = custom.ListState
-	// MapState is a map for each key.
-	MapState = custom.MapState
+	// RowValueState is a ValueState whose values are rows of a schema that is given as text (Handle.ValueState).
+	RowValueState = custom.ValueState
+	// RowListState is a ListState of such rows (Handle.ListState).
+	RowListState = custom.ListState
+	// RowMapState is a MapState of such rows (Handle.MapState).
+	RowMapState = custom.MapState
 	// Row is one row of the input, of a key or of a state variable.
 	Row = custom.Row
 	// InputRows are the rows of one key in an epoch.

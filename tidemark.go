@@ -8,7 +8,8 @@
 //
 // When Exec of an INSERT returns, its rows are durable and every view shows them.
 //
-// A program can offer processors written in Go to transform_with_state (WithProcessor, RegisterProcessor).
+// A program can offer processors written in Go to transform_with_state (WithProcessor, RegisterProcessor), whose state is Go values (ValueState,
+// ListState, MapState), and connectors from which streams read (WithConnector).
 package tidemark
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -63,10 +65,22 @@ func WithProcessor(name, result string, make func() StatefulProcessor) Option {
 	return func(o *engine.Options) error { return register(o.Processors, name, result, make) }
 }
 
+// WithConnector offers a connector to CREATE STREAM ... WITH (connector = 'name'): file.Connector{} of package exec/connector/file, or one of the
+// program's own. Streams of a connector that is not offered stand still.
+func WithConnector(name string, c connector.Connector) Option {
+	return func(o *engine.Options) error {
+		if _, ok := o.Connectors[name]; ok {
+			return sqlerr.New(sqlerr.DuplicateObject, "connector \"%s\" is given twice", name)
+		}
+		o.Connectors[name] = c
+		return nil
+	}
+}
+
 // Open opens the database in a directory, which is made if it is not there. One process at a time may have it open. Processors in
 // Go that its views use are given with WithProcessor; a view whose processor is not is stopped, until it is registered and the view resumed.
 func Open(dir string, opts ...Option) (*DB, error) {
-	o := engine.Options{Dir: dir, Log: zerolog.Nop(), System: pgcatalog.Relations(), Processors: &engine.Processors{}}
+	o := engine.Options{Dir: dir, Log: zerolog.Nop(), System: pgcatalog.Relations(), Processors: &engine.Processors{}, Connectors: map[string]connector.Connector{}}
 	for _, f := range opts {
 		if err := f(&o); err != nil {
 			return nil, err

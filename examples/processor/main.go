@@ -22,13 +22,20 @@ const (
 type watch struct {
 	tidemark.ProcessorBase
 	h     *tidemark.Handle
-	state *tidemark.ValueState
+	state *tidemark.ValueState[machine]
+}
+
+// machine is what is kept of a machine: columns hot, alarm and timer_ms.
+type machine struct {
+	Hot     int // readings in a row that were too hot
+	Alarm   bool
+	TimerMs int64 // when silence is to be reported
 }
 
 // Init declares the state.
 func (w *watch) Init(h *tidemark.Handle) (err error) {
 	w.h = h
-	w.state, err = h.ValueState("state", "hot bigint, alarm boolean, timer bigint")
+	w.state, err = tidemark.NewValueState[machine](h, "state")
 	return err
 }
 
@@ -38,10 +45,8 @@ func (w *watch) HandleInputRows(key tidemark.Row, rows tidemark.InputRows, _ tid
 	if err != nil {
 		return nil, err
 	}
-	hot, alarm, last := int64(0), false, int64(0)
 	if known {
-		hot, alarm, last = s.Int("hot"), s.Bool("alarm"), s.Int("timer")
-		if err := w.h.DeleteTimer(last); err != nil {
+		if err := w.h.DeleteTimer(s.TimerMs); err != nil {
 			return nil, err
 		}
 	}
@@ -53,28 +58,28 @@ func (w *watch) HandleInputRows(key tidemark.Row, rows tidemark.InputRows, _ tid
 	}
 	for i := 0; i < rows.Len(); i++ {
 		r := rows.At(i)
-		last = max(last, r.Millis("ts")+silence)
+		s.TimerMs = max(s.TimerMs, r.Millis("ts")+silence)
 		if r.Float("temperature") > limit {
-			hot++
+			s.Hot++
 		} else {
-			hot = 0
+			s.Hot = 0
 		}
 		switch {
-		case hot >= inARow && !alarm:
-			alarm = true
+		case s.Hot >= inARow && !s.Alarm:
+			s.Alarm = true
 			err = emit(r.Millis("ts"), "alarm")
-		case hot == 0 && alarm:
-			alarm = false
+		case s.Hot == 0 && s.Alarm:
+			s.Alarm = false
 			err = emit(r.Millis("ts"), "all clear")
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := w.state.Update(hot, alarm, last); err != nil {
+	if err := w.state.Update(s); err != nil {
 		return nil, err
 	}
-	return out, w.h.RegisterTimer(last)
+	return out, w.h.RegisterTimer(s.TimerMs)
 }
 
 // HandleExpiredTimer reports a machine that has been silent.

@@ -127,6 +127,7 @@ func TestSchemaSpellings(t *testing.T) {
 		"a ROW(x int, y numeric(10, 2)), b long":        "a struct<x: integer, y: numeric(10,2)>, b bigint",
 		"a struct<x int>[]":                             "a array<struct<x: integer>>",
 		"a ARRAY<STRUCT<x: ARRAY<INT>>>":                "a array<struct<x: integer[]>>",
+		"a ARRAY<ARRAY<INT>>, b int[][]":                "a array<integer[]>, b integer[]",
 		"a MAP<STRING,MAP<INT,DOUBLE>>":                 "a map<text, map<integer, double precision>>",
 		"a: timestamp (3) with time zone null, b int[]": "a timestamp(3) with time zone, b integer[]",
 		"struct struct<map: map<int, array<text>>>":     "struct struct<map: map<integer, text[]>>",

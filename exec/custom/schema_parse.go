@@ -170,6 +170,15 @@ func arrayField(name string, elem Field) Field {
 	return nestedField(name, ArrayShape, elem)
 }
 
+// nestedArray makes array<elem>: an array of arrays is one whose elements have lengths of their own, which PostgreSQL's have not.
+func nestedArray(name string, elem Field) Field {
+	if elem.Nest == nil && elem.Type.Kind == types.Array {
+		elem.Name = "element"
+		return nestedField(name, ArrayShape, elem)
+	}
+	return arrayField(name, elem)
+}
+
 // baseType reads a type without [] behind it.
 func (p *schemaParser) baseType(name string, depth int) (Field, error) {
 	open := func(word string, brackets string) bool {
@@ -197,7 +206,7 @@ func (p *schemaParser) baseType(name string, depth int) (Field, error) {
 		if f, err = p.typed("element", depth+1); err != nil {
 			return f, err
 		}
-		f = arrayField(name, f)
+		f = nestedArray(name, f)
 	case open("map", "<"):
 		if f, err = p.mapType(name, depth+1); err != nil {
 			return f, err

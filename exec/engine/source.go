@@ -279,7 +279,7 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 			s.set(sourceWaiting, nil)
 			poll = min(2*poll, max(maxPoll, 20*time.Since(asked)))
 			if !s.sleep(ctx, poll) {
-				return ctx.Err()
+				return errShutdown() // of the source, or of the database
 			}
 			continue
 		}
