@@ -78,6 +78,8 @@ type join struct {
 	counters   *table.Ordered // number of stored rows of each side
 	counted    bool           // counters were read
 	stats      dataflow.Stats
+	nulls      int64 // rows of the epoch with a NULL in a key where NULLs are not equal
+	nullsLast  int64 // of the last epoch
 	scratch    []byte
 }
 
@@ -154,6 +156,7 @@ func (o *join) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.E
 // EndEpoch implements dataflow.Operator.
 func (o *join) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	o.holding = o.hold || ep.Final
+	o.nulls, o.nullsLast = 0, o.nulls
 	var err error
 	switch {
 	case ep.Final:
@@ -192,6 +195,12 @@ func floorMillis(us int64) int64 {
 	} else {
 		return us - r
 	}
+}
+
+// Metrics implements dataflow.Metered. Spark counts NULLs that it meets in its state; here they do not get there, and rows are counted that are kept
+// out of it for a NULL in their key.
+func (o *join) Metrics() map[string]int64 {
+	return map[string]int64{"skippedNullValueCount": o.nullsLast}
 }
 
 // Stats implements dataflow.Stateful.

@@ -106,7 +106,11 @@ func (o *join) prepare(ep *dataflow.Epoch, s *side, b *batch.Batch, out dataflow
 		return err
 	}
 	err = rowenc.EachRow(b.N, own.sel, func(i int) error {
-		if !own.true(i) || !o.canMatch(s, b, vecs, time, i) {
+		if unsafeNull(vecs, o.n.NullSafe, i) {
+			o.nulls += max(b.Weight(i), -b.Weight(i))
+			return o.alone(s, b, i, out)
+		}
+		if !own.true(i) || !o.canMatch(s, b, time, i) {
 			return o.alone(s, b, i, out)
 		}
 		if o.n.KeyTime >= 0 {
@@ -182,13 +186,8 @@ func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []i
 	return &ownResult{sel: good, pass: pass}, err
 }
 
-// canMatch says whether row i could ever match: no NULL in a key where NULLs are not equal, and a time where a range asks for one.
-func (o *join) canMatch(s *side, b *batch.Batch, keys []*batch.Vector, time *batch.Vector, i int) bool {
-	for k, v := range keys {
-		if !o.n.NullSafe[k] && v.IsNull(i) {
-			return false
-		}
-	}
+// canMatch says whether row i, whose keys are not NULL, could ever match: it has a time where a range asks for one.
+func (o *join) canMatch(s *side, b *batch.Batch, time *batch.Vector, i int) bool {
 	if o.span != nil && b.Cols[o.span.cols[s.port]].IsNull(i) {
 		return false
 	}
