@@ -177,7 +177,7 @@ func (s *ValueState) Exists() (bool, error) {
 	return ok && s.v.live(val), nil
 }
 
-// Get gives the key's value; false if it has none.
+// Get gives the key's value; false if it has none. The row is valid during the call.
 func (s *ValueState) Get() (Row, bool, error) {
 	if err := s.v.check("get"); err != nil {
 		return Row{}, false, err
@@ -259,7 +259,7 @@ func (s *MapState) ContainsKey(userKey []types.Datum) (bool, error) {
 	return ok, err
 }
 
-// GetValue gives the value of an entry; false if there is none.
+// GetValue gives the value of an entry; false if there is none. The row is valid during the call.
 func (s *MapState) GetValue(userKey []types.Datum) (Row, bool, error) {
 	val, ok, err := s.find("getValue", userKey)
 	if err != nil || !ok {
