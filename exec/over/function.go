@@ -21,9 +21,10 @@ type function struct {
 	other  running     // another state of the same kind
 	slot   int         // of state, among those of the operator
 	zone   zone
-	near   int   // rows before and after a changed one that it changes too
-	k      int64 // zoneNth: number of the row; zoneTile: number of buckets
-	run    func(c *call) error
+	// Rows before and after its own that it looks at, other than those of its frame.
+	lookBack, lookAhead int64
+	k                   int64 // zoneNth: number of the row; zoneTile: number of buckets
+	run                 func(c *call) error
 }
 
 // call is the computation of one function for one partition.

@@ -54,13 +54,13 @@ func (o *over) load(zone, whole span) *partition {
 		if lo == nil {
 			return nil
 		}
-		at.lo = o.before(whole.lo, lo, send)
+		at.lo = o.before(&o.reach.back, whole.lo, lo, send)
 		o.rows.ScanDesc(zone.lo, zone.hi, func(k, v []byte) bool {
 			_, send, _ = readRow(v)
 			hi = bytes.Clone(k)
 			return false
 		})
-		at.hi = o.behind(hi, send, whole.hi)
+		at.hi = o.behind(&o.reach.ahead, hi, send, whole.hi)
 	}
 	p := &partition{o: o, part: whole.lo, b: batch.New(o.in, 64), hi: -1}
 	first, last := p.scan(at, zone)

@@ -38,7 +38,8 @@ func (o *over) pairOf(f *frame, a, b []byte) *pair {
 // nearby decides how far to go from a row.
 type nearby struct {
 	o      *over
-	back   bool
+	r      *reach
+	back   bool   // earlier rows are looked at
 	row    []byte // encoding of the row
 	sort   []byte // partition and sort key of the row looked at last
 	groups int64  // peer groups left behind
@@ -48,7 +49,7 @@ type nearby struct {
 // takes says whether a row is within reach, given that those between are.
 func (n *nearby) takes(key, val []byte) bool {
 	_, send, w := readRow(val)
-	r := &n.o.reach
+	r := n.r
 	ok := n.rows > 0
 	n.rows -= w
 	if r.aligned {
@@ -63,18 +64,18 @@ func (n *nearby) takes(key, val []byte) bool {
 		if n.back {
 			a, b = b, a
 		}
-		ok = r.ranges[i].within(n.o.pairOf(r.ranges[i], a, b))
+		ok = r.ranges[i].within(n.o.pairOf(r.ranges[i].f, a, b))
 	}
 	return ok
 }
 
-func (o *over) nearby(key []byte, send int, back bool) *nearby {
-	return &nearby{o: o, back: back, row: bytes.Clone(key[send:]), sort: bytes.Clone(key[:send]), rows: o.reach.rows}
+func (o *over) nearby(r *reach, key []byte, send int, back bool) *nearby {
+	return &nearby{o: o, r: r, back: back, row: bytes.Clone(key[send:]), sort: bytes.Clone(key[:send]), rows: r.rows}
 }
 
 // before gives the key of the first row of a partition that is within reach of a row, which may be the row's own.
-func (o *over) before(lo, key []byte, send int) []byte {
-	found, n := key, o.nearby(key, send, true)
+func (o *over) before(r *reach, lo, key []byte, send int) []byte {
+	found, n := key, o.nearby(r, key, send, true)
 	o.rows.ScanDesc(lo, key, func(k, v []byte) bool {
 		if !n.takes(k, v) {
 			return false
@@ -86,8 +87,8 @@ func (o *over) before(lo, key []byte, send int) []byte {
 }
 
 // behind gives a key above that of the last row within reach of a row; hi if there is no row beyond that.
-func (o *over) behind(key []byte, send int, hi []byte) []byte {
-	found, n := append(bytes.Clone(key), 0), o.nearby(key, send, false)
+func (o *over) behind(r *reach, key []byte, send int, hi []byte) []byte {
+	found, n := append(bytes.Clone(key), 0), o.nearby(r, key, send, false)
 	end := true
 	o.rows.Scan(found, hi, func(k, v []byte) bool {
 		if !n.takes(k, v) {

@@ -33,7 +33,7 @@ type over struct {
 	sort      *rowenc.SortKeys
 	funcs     []*function
 	states    []*function // those with a running aggregate
-	reach     reach
+	reach     reaches
 	local     bool // every function depends on rows within reach only
 	whole     bool // some function depends on all rows in a way of its own
 	rows      *table.Ordered

@@ -44,10 +44,10 @@ func (z *zones) walked(first, last change, ended, desc bool) {
 	}
 	lo, hi := z.whole.lo, z.whole.hi
 	if !ended || !desc {
-		lo = o.before(z.part, first.key, first.send)
+		lo = o.before(&o.reach.ahead, z.part, first.key, first.send)
 	}
 	if !ended || desc {
-		hi = o.behind(last.key, last.send, hi)
+		hi = o.behind(&o.reach.back, last.key, last.send, hi)
 	}
 	z.add(lo, hi)
 }

@@ -1,11 +1,15 @@
 package over
 
 import (
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 )
 
 // farthest is the greatest number of rows or groups within which a partition is computed in parts.
 const farthest = 1 << 20
+
+// contextRows is the number of rows around those that are computed up to which they are read for wide frames.
+var contextRows int64 = 2048
 
 // zone says for which rows of a partition a changed row may change a function's value.
 type zone int
@@ -25,11 +29,9 @@ const (
 	zoneLast                  // those near; all if its last row changes
 	zoneNth                   // those near; all if one of the first k rows changes
 	zoneGap                   // those near it, or near the row before or after it: the value is that of the nearest row beyond a distance
+	zoneWide                  // those near, of which there may be many more in a frame than change: see wide.go
 	zoneAll                   // all
 )
-
-// needsSums says whether the summaries of the partition are needed for it.
-func (z zone) needsSums() bool { return z != zoneNear && z != zoneAll }
 
 // constant gives the value of an integer constant that is not NULL.
 func constant(e plan.Expr) (int64, bool) {
@@ -49,13 +51,17 @@ func (f *function) rankZone(n *plan.OverFunc) {
 			f.zone = zoneAll
 		}
 	case zoneNear: // lag and lead
-		f.near = 1
+		k := int64(1)
 		if len(n.Args) > 1 {
-			k, ok := constant(n.Args[1])
-			if f.near = int(max(k, -k)); !ok {
+			var ok bool
+			if k, ok = constant(n.Args[1]); !ok {
 				f.zone = zoneAll
 			}
 		}
+		if n.Fn.Name == "lead" {
+			k = -k
+		}
+		f.lookBack, f.lookAhead = max(k, 0), max(-k, 0)
 	}
 }
 
@@ -73,9 +79,9 @@ func (f *function) valueZone(n *plan.OverFunc) {
 		f.zone = zoneFirst
 	case name == "last_value" && toEnd:
 		f.zone = zoneLast
-	case name != "nth_value":
-		f.zone = zoneNear // the other end does not matter, or is near too
-		if (fromStart || toEnd) && f.frame.mode == "range" && f.frame.value != nil {
+	case name != "nth_value" && (fromStart || toEnd):
+		f.zone = zoneNear // the unbounded end does not matter
+		if f.frame.value != nil {
 			f.zone = zoneGap
 		}
 	case fromStart || toEnd:
@@ -86,7 +92,7 @@ func (f *function) valueZone(n *plan.OverFunc) {
 		case fromStart:
 			f.zone, f.k = zoneNth, k
 		default:
-			f.zone, f.near = zoneNear, int(k)
+			f.zone, f.lookAhead = zoneNear, k
 		}
 	}
 }
@@ -104,65 +110,84 @@ func (f *frame) far() bool {
 // nearZone is the zone of a frame both ends of which are near its row.
 func (f *frame) nearZone() zone {
 	fromStart, toEnd := f.unbounded()
-	if fromStart || toEnd || f.far() {
+	switch {
+	case fromStart || toEnd || f.far():
 		return zoneAll
+	case f.exclude == "" && (f.value != nil || f.mode == "rows" && max(f.start.n, f.end.n) > contextRows):
+		return zoneNear
 	}
 	return zoneNear
 }
 
-// reach is how far from a row lie the rows of its frames, other than those up to an end of the partition.
+// reach is how far from a row lie the rows in one direction that its values depend on, other than those up to an end of the partition.
 type reach struct {
-	any     bool
 	rows    int64
 	aligned bool // whole peer groups, and
 	groups  int64
-	ranges  []*frame // rows within one of their offsets, by the sort key
+	ranges  []rangeReach
 }
 
-// add widens the reach by that of a function.
-func (r *reach) add(f *function) {
-	r.rows = max(r.rows, int64(f.near))
-	r.any = r.any || f.near > 0
+// rangeReach is rows within the offset of a frame's bound, by the sort key.
+type rangeReach struct {
+	f *frame
+	b bound
+}
+
+// reaches is how far rows look back and ahead.
+type reaches struct {
+	any         bool
+	back, ahead reach
+}
+
+// add widens the reaches by those of a function.
+func (r *reaches) add(f *function) {
+	if f.lookBack > 0 || f.lookAhead > 0 {
+		r.any = true
+		r.back.rows, r.ahead.rows = max(r.back.rows, f.lookBack), max(r.ahead.rows, f.lookAhead)
+	}
 	fr := f.frame
 	if fr == nil || f.zone == zoneTotal {
 		return
 	}
 	r.any = true
 	for _, b := range []bound{fr.start, fr.end} {
-		offset := b.kind == "preceding" || b.kind == "following"
-		switch {
-		case fr.mode == "rows" && offset:
-			r.rows = max(r.rows, b.n+int64(f.near))
-		case fr.mode == "groups" && offset:
-			r.aligned, r.groups = true, max(r.groups, b.n)
-		case fr.mode != "rows" && (offset || b.kind == "current row"):
-			r.aligned = true
+		if b.kind == "current row" && fr.mode != "rows" {
+			r.back.aligned, r.ahead.aligned = true, true
 		}
-	}
-	if fr.value != nil {
-		r.ranges = append(r.ranges, fr)
-	}
-}
-
-// within says whether row k, which comes after row i in order, is no farther from it than one of the frame's offsets.
-func (f *frame) within(p *pair) bool {
-	if p.v.IsNull(0) || p.v.IsNull(1) {
-		return false // peers, or out of each other's frames
-	}
-	for _, b := range []bound{f.start, f.end} {
+		to := &r.back
 		switch b.kind {
-		case "preceding", "following":
+		case "following":
+			to = &r.ahead
+		case "preceding":
 		default:
 			continue
 		}
-		c := compareMoved(p.v, 1, 0, b, f.desc) // the later row with the earlier one moved on
-		d := compareMoved(p.v, 0, 1, b, !f.desc)
-		if f.desc {
-			c, d = -c, -d
-		}
-		if c <= 0 || d >= 0 {
-			return true
+		switch fr.mode {
+		case "rows":
+			to.rows = max(to.rows, rowenc.AddSat(b.n, f.lookAhead))
+		case "groups":
+			r.back.aligned, r.ahead.aligned = true, true
+			to.groups = max(to.groups, b.n)
+		default:
+			r.back.aligned, r.ahead.aligned = true, true
+			to.ranges = append(to.ranges, rangeReach{fr, b})
 		}
 	}
-	return false
+}
+
+// within says of a row and a later one, in order, whether the one that looks at the other, by the bound's direction, sees it.
+func (r rangeReach) within(p *pair) bool {
+	if p.v.IsNull(0) || p.v.IsNull(1) {
+		return false // peers, or out of each other's frames
+	}
+	var c int
+	if r.b.kind == "following" {
+		c = -compareMoved(p.v, 1, 0, r.b, r.f.desc) // the later row with the earlier one moved on
+	} else {
+		c = compareMoved(p.v, 0, 1, r.b, !r.f.desc)
+	}
+	if r.f.desc {
+		c = -c
+	}
+	return c >= 0
 }

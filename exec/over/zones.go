@@ -77,8 +77,9 @@ func (z *zones) near() {
 			z.add(c.key, append(bytes.Clone(c.key), 0))
 			continue
 		}
-		hi := z.o.behind(c.key, c.send, z.whole.hi)
-		z.add(z.o.before(z.part, c.key, c.send), hi)
+		// A change is seen by later rows that look back, and by earlier ones that look ahead.
+		hi := z.o.behind(&z.o.reach.back, c.key, c.send, z.whole.hi)
+		z.add(z.o.before(&z.o.reach.ahead, z.part, c.key, c.send), hi)
 		if hi == nil || z.whole.hi != nil && bytes.Equal(hi, z.whole.hi) {
 			return // whatever else changes lies there too
 		}
@@ -184,11 +185,11 @@ func (z *zones) gaps() {
 			return false
 		}
 		if z.o.rows.ScanDesc(z.part, c.key, take); key != nil {
-			lo = z.o.before(z.part, key, send)
+			lo = z.o.before(&z.o.reach.ahead, z.part, key, send)
 		}
 		key = nil
 		if z.o.rows.Scan(append(bytes.Clone(c.key), 0), hi, take); key != nil {
-			hi = z.o.behind(key, send, hi)
+			hi = z.o.behind(&z.o.reach.back, key, send, hi)
 		}
 		z.add(lo, hi)
 	}
