@@ -41,6 +41,7 @@ var incrementalViews = []incrementalCase{
 	{name: "row_number, dense_rank", tail: true, query: "SELECT id, row_number() OVER w, dense_rank() OVER w FROM big WINDOW w AS (ORDER BY id)"},
 	{name: "rank, with ties", tail: true, query: "SELECT id, rank() OVER (ORDER BY g) FROM big"},
 	{name: "running sum, avg, max", tail: true, query: "SELECT id, sum(v) OVER w, avg(v) OVER w, max(v) OVER w FROM big WINDOW w AS (ORDER BY id)"},
+	{name: "RANGE 100000 PRECEDING", tail: true, query: "SELECT id, sum(v) OVER w, max(v) OVER w, first_value(v) OVER w FROM big WINDOW w AS (ORDER BY id RANGE BETWEEN 100000 PRECEDING AND CURRENT ROW)"},
 	{name: "ntile(4)", tail: true, query: "SELECT id, ntile(4) OVER (ORDER BY id) FROM big"},
 	{name: "first_value, max OVER ()", query: "SELECT id, first_value(g) OVER (ORDER BY id), max(v) OVER () FROM big"},
 	{name: "running max", query: "SELECT id, max(v) OVER (ORDER BY id) FROM big"},

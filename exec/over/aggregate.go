@@ -101,6 +101,9 @@ func (c *call) total() error {
 
 // aggregate appends the aggregate over each frame.
 func (c *call) aggregate() error {
+	if c.p.wide && c.f.zone == zoneWide {
+		return c.aggregateWide()
+	}
 	fs, err := c.f.frame.of(c.p, c.env)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@
 // and with EXCLUDE, and arguments of ntile and nth_value that are not constant, take the whole
 // partition. What values need of the rows outside of a zone (how many there are,
 // what running aggregates stand at before them) comes from table.Sums in logarithmic
-// time. Small partitions, and those of which a good part changes, are computed as a whole.
+// time. So do long frames of a few rows, whose ends are searched for by position (wide.go). Small partitions, and those of which a good part changes, are computed as a whole.
 //
 // Within a zone, a frame whose ends only move forward is
 // computed by adding the rows that enter and removing those that leave, in one

@@ -19,6 +19,7 @@ type frame struct {
 	exclude    string
 	value      *rowenc.Exprs // range with an offset: the sort key
 	desc       bool
+	nullsFirst bool
 }
 
 // bound is one end of a frame: a kind, and for PRECEDING and FOLLOWING an offset.
@@ -66,7 +67,7 @@ func newFrame(f plan.Frame, keys []plan.SortKey, in []types.Type, env *kernel.En
 			if fr.value, err = rowenc.Compile([]plan.Expr{keys[0].X}, in); err != nil {
 				return nil, err
 			}
-			fr.desc = keys[0].Desc
+			fr.desc, fr.nullsFirst = keys[0].Desc, keys[0].NullsFirst
 		}
 		if err := b.to.readOffset(f.Mode, b.from.Offset, b.name, fr.value, env); err != nil {
 			return nil, err

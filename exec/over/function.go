@@ -97,7 +97,9 @@ func (f *function) newAggregate(n *plan.OverFunc) (err error) {
 	f.zone = f.frame.nearZone()
 	if f.frame.exclude != "" || !fromStart && !toEnd {
 		f.run = (*call).aggregate
-		f.acc, err = newAccumulator(n.Fn.Name, t)
+		if f.acc, err = newAccumulator(n.Fn.Name, t); err == nil && f.zone == zoneWide {
+			f.state, err = newRunning(n.Fn.Name, t, false)
+		}
 		return err
 	}
 	switch {
@@ -245,6 +247,9 @@ func (c *call) nth(i int) (int64, bool, *sqlerr.Error) {
 
 // inFrame appends the first argument's value in the which'th row of each frame, from 1; from the end for -1.
 func (c *call) inFrame(which func(i int) (int64, bool, *sqlerr.Error)) error {
+	if c.p.wide && c.f.zone == zoneWide {
+		return c.inWideFrame(which)
+	}
 	fs, err := c.f.frame.of(c.p, c.env)
 	if err != nil {
 		return err

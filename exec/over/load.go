@@ -18,6 +18,7 @@ type partition struct {
 	// the first row of group g, and the last entry the number of rows. The first and the last group may go on beyond the rows at hand.
 	start, end, group, groups []int
 	failed                    []*sqlerr.Error // of a function, by row
+	wide                      bool            // not all rows of wide frames are at hand
 
 	lo, hi             int      // the rows whose values are wanted
 	base, n            int64    // number of rows before those at hand, and of all
@@ -42,27 +43,25 @@ func (p *partition) fetch(n int64) *batch.Batch {
 
 // load reads a zone of a partition and what its values depend on; nil if no row is in it.
 func (o *over) load(zone, whole span) *partition {
-	at := zone
-	if o.reach.any && !same(zone, whole) {
-		var lo, hi []byte
-		var send int
+	at, wide := zone, false
+	if (o.reach.any || o.wide) && !same(zone, whole) {
+		var first, last change
 		o.rows.Scan(zone.lo, zone.hi, func(k, v []byte) bool {
-			_, send, _ = readRow(v)
-			lo = bytes.Clone(k)
+			_, send, _ := readRow(v)
+			first = change{key: bytes.Clone(k), send: send}
 			return false
 		})
-		if lo == nil {
+		if first.key == nil {
 			return nil
 		}
-		at.lo = o.before(&o.reach.back, whole.lo, lo, send)
 		o.rows.ScanDesc(zone.lo, zone.hi, func(k, v []byte) bool {
-			_, send, _ = readRow(v)
-			hi = bytes.Clone(k)
+			_, send, _ := readRow(v)
+			last = change{key: bytes.Clone(k), send: send}
 			return false
 		})
-		at.hi = o.behind(&o.reach.ahead, hi, send, whole.hi)
+		at, wide = o.context(zone, whole, first, last)
 	}
-	p := &partition{o: o, part: whole.lo, b: batch.New(o.in, 64), hi: -1}
+	p := &partition{o: o, part: whole.lo, b: batch.New(o.in, 64), hi: -1, wide: wide && !same(at, whole)}
 	first, last := p.scan(at, zone)
 	if p.b.N == 0 {
 		return nil

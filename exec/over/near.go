@@ -44,10 +44,19 @@ type nearby struct {
 	sort   []byte // partition and sort key of the row looked at last
 	groups int64  // peer groups left behind
 	rows   int64  // rows that are still within reach, whatever their keys
+	// limit, if not 0, is the number of entries after which it stops.
+	limit   int64
+	stopped bool
 }
 
 // takes says whether a row is within reach, given that those between are.
 func (n *nearby) takes(key, val []byte) bool {
+	if n.limit > 0 {
+		if n.limit--; n.limit == 0 {
+			n.stopped = true
+			return false
+		}
+	}
 	_, send, w := readRow(val)
 	r := n.r
 	ok := n.rows > 0
@@ -75,7 +84,11 @@ func (o *over) nearby(r *reach, key []byte, send int, back bool) *nearby {
 
 // before gives the key of the first row of a partition that is within reach of a row, which may be the row's own.
 func (o *over) before(r *reach, lo, key []byte, send int) []byte {
-	found, n := key, o.nearby(r, key, send, true)
+	return o.earliest(o.nearby(r, key, send, true), lo, key)
+}
+
+func (o *over) earliest(n *nearby, lo, key []byte) []byte {
+	found := key
 	o.rows.ScanDesc(lo, key, func(k, v []byte) bool {
 		if !n.takes(k, v) {
 			return false
@@ -88,7 +101,11 @@ func (o *over) before(r *reach, lo, key []byte, send int) []byte {
 
 // behind gives a key above that of the last row within reach of a row; hi if there is no row beyond that.
 func (o *over) behind(r *reach, key []byte, send int, hi []byte) []byte {
-	found, n := append(bytes.Clone(key), 0), o.nearby(r, key, send, false)
+	return o.latest(o.nearby(r, key, send, false), key, hi)
+}
+
+func (o *over) latest(n *nearby, key, hi []byte) []byte {
+	found := append(bytes.Clone(key), 0)
 	end := true
 	o.rows.Scan(found, hi, func(k, v []byte) bool {
 		if !n.takes(k, v) {

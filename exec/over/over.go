@@ -34,8 +34,10 @@ type over struct {
 	funcs     []*function
 	states    []*function // those with a running aggregate
 	reach     reaches
-	local     bool // every function depends on rows within reach only
-	whole     bool // some function depends on all rows in a way of its own
+	must      reaches // those without wide frames
+	wide      bool    // there are wide frames
+	local     bool    // every function depends on rows within reach only
+	whole     bool    // some function depends on all rows in a way of its own
 	rows      *table.Ordered
 	sums      *table.Sums // nil if they are not needed
 	summary   *summary    // what sums.Range added up
@@ -74,10 +76,15 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 		}
 		o.funcs, o.outTypes, names[i] = append(o.funcs, f), append(o.outTypes, n.Funcs[i].Typ), n.Funcs[i].Fn.Name
 		o.reach.add(f)
+		if f.zone == zoneWide {
+			o.wide = true
+		} else {
+			o.must.add(f)
+		}
 		o.local = o.local && f.zone == zoneNear
 		o.whole = o.whole || f.zone == zoneAll
 		o.needsAfter = o.needsAfter || f.zone == zoneSuffix
-		o.needsPeers = o.needsPeers || f.zone == zoneRank || f.zone == zoneRankShare || f.zone == zoneShare
+		o.needsPeers = o.needsPeers || f.zone == zoneRank || f.zone == zoneRankShare || f.zone == zoneShare || f.zone == zoneWide
 	}
 	o.out = rowenc.NewOut(o.outTypes)
 	bigint := types.Of(types.Int8)

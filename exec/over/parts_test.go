@@ -73,7 +73,10 @@ func partFunctions(rnd *rand.Rand) (fs []plan.OverFunc, desc string) {
 // eviction and restarts in between.
 func TestParts(t *testing.T) {
 	rnd := seeded(t)
+	was := contextRows
+	defer func() { contextRows = was }()
 	for round := 0; round < 250; round++ {
+		contextRows = []int64{2, 5, was}[rnd.Intn(3)] // with few, frames are searched for
 		in := dataflow.InputTypes{partTypes}
 		n := &plan.OverWindow{Sort: []plan.SortKey{{X: optest.Col(partTypes, 1), Desc: rnd.Intn(2) == 0, NullsFirst: rnd.Intn(2) == 0}}}
 		if rnd.Intn(2) == 0 {
@@ -114,7 +117,7 @@ func TestParts(t *testing.T) {
 			if err := r.Epoch(optest.Changes(rnd, 0, size, &have, gen, true), dataflow.NoWatermark, 0); err != nil {
 				t.Fatal(err)
 			}
-			optest.Equal(t, fmt.Sprintf("round %d epoch %d, %d keys, %d rows, %+v%s", round, e, keys, len(have), n.Sort[0], desc), r.Total, wholeResult(t, n, have))
+			optest.Equal(t, fmt.Sprintf("round %d epoch %d, %d keys, %d rows, %+v%s", round, e, keys, len(have), n.Sort[0], desc)+fmt.Sprint("\ncontext ", contextRows), r.Total, wholeResult(t, n, have))
 			switch rnd.Intn(6) {
 			case 0, 1, 2:
 				if err := disk.Write(sp.Freeze()); err != nil {

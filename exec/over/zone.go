@@ -114,7 +114,7 @@ func (f *frame) nearZone() zone {
 	case fromStart || toEnd || f.far():
 		return zoneAll
 	case f.exclude == "" && (f.value != nil || f.mode == "rows" && max(f.start.n, f.end.n) > contextRows):
-		return zoneNear
+		return zoneWide
 	}
 	return zoneNear
 }
