@@ -96,8 +96,11 @@ func checkWithin(root plan.Node) {
 
 // checkAppend refuses a plan of which some row can never be known to be final.
 func checkAppend(root plan.Node) {
-	if _, ok := root.(*plan.AppendFinal); ok {
-		return // it is there to make the rows beneath it final
+	if f, ok := root.(*plan.AppendFinal); ok { // it is there to make the rows beneath it final
+		if timedPartitions(f.Input) >= 0 {
+			checkAppend(f.Input.Inputs()[0])
+		}
+		return
 	}
 	for i, in := range root.Inputs() {
 		if !lookedUp(root, i) {
@@ -141,16 +144,16 @@ func appendError(n plan.Node) *sqlerr.Error {
 		switch {
 		case len(x.PartitionBy) > 0 && x.Limit == 1:
 			return sqlerr.Unsupported(appendWhat + "DISTINCT ON with ORDER BY, or the first row of each partition by row_number() or rank(): a later row could replace one that was emitted").
-				WithHint("Use DISTINCT ON without ORDER BY, which keeps the first row to arrive, or output_mode = 'update'.")
+				WithHint("Use DISTINCT ON without ORDER BY, which keeps the first row to arrive, have a window or the event time among the keys, or use output_mode = 'update'.")
 		case len(x.PartitionBy) > 0:
 			return sqlerr.Unsupported(appendWhat + "the first rows of each partition by row_number() or rank(): a later row could replace one that was emitted").
-				WithHint("Use output_mode = 'update'.")
+				WithHint("Have a window or the event time in PARTITION BY, or use output_mode = 'update'.")
 		}
 		return sqlerr.Unsupported(appendWhat + "ORDER BY with LIMIT: a later row could replace one that was emitted").
 			WithHint("Use output_mode = 'update'.")
 	case *plan.OverWindow:
 		return sqlerr.Unsupported(appendWhat + "window functions: a later row of a partition could change rows that were emitted").
-			WithHint("Use output_mode = 'update'.")
+			WithHint("Have a window or the event time in PARTITION BY, or use output_mode = 'update'.")
 	case *plan.TemporalFilter:
 		return sqlerr.Unsupported(appendWhat + "a condition on now() that rows cease to meet: they would have to be taken away again").
 			WithHint("Use output_mode = 'update'.")
@@ -255,6 +258,38 @@ func (b *binder) holdBack(n plan.Node) plan.Node {
 		}
 	}
 	return n
+}
+
+// holdPartitions puts what makes changing rows final above TopN and window functions whose partitions close, in an append view. Properties
+// must have been derived.
+func holdPartitions(n plan.Node) plan.Node {
+	for i, in := range n.Inputs() {
+		if !lookedUp(n, i) {
+			setInput(n, i, holdPartitions(in))
+		}
+	}
+	c := timedPartitions(n)
+	if c < 0 || n.Props().AppendOnly {
+		return n
+	}
+	f := &plan.AppendFinal{Input: n, TimeCol: c}
+	f.P.Columns = columns(n)
+	return f
+}
+
+// timedPartitions gives the column by which the partitions of a TopN or of window functions close, -1 for any other node.
+func timedPartitions(n plan.Node) int {
+	switch x := n.(type) {
+	case *plan.TopN:
+		if x.Timed {
+			return timeColumn(x.PartitionBy[x.TimeKey]).Index
+		}
+	case *plan.OverWindow:
+		if x.Timed {
+			return timeColumn(x.PartitionBy[x.TimeKey]).Index
+		}
+	}
+	return -1
 }
 
 // stateNotices lists the operators whose state nothing bounds.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
 // optimise runs the rules over a bound plan.
@@ -19,6 +20,10 @@ func (b *binder) optimise(root plan.Node) plan.Node {
 		// Before columns are pruned: operators go by columns that carry a watermark, whether or not anything else reads
 		// them, and messages can name them.
 		newDeriver(b).derive(root)
+		if b.o.View.Mode == catalog.Append {
+			root = holdPartitions(root)
+			newDeriver(b).derive(root)
+		}
 		b.checkView(root)
 	}
 	root = pruneRoot(root)
