@@ -9,7 +9,7 @@ import (
 const farthest = 1 << 20
 
 // contextRows is the number of rows around those that are computed up to which they are read for wide frames.
-var contextRows int64 = 2048
+var contextRows int64 = 256
 
 // zone says for which rows of a partition a changed row may change a function's value.
 type zone int
