@@ -133,6 +133,9 @@ func (o *Operator) hold(ep *dataflow.Epoch) {
 	o.st.meta.Hold = max(int64(o.floor), w)
 }
 
+// Share implements dataflow.Sharer: the timers of an epoch are bounded.
+func (o *Operator) Share(n int) { o.maxTimers = (o.maxTimers + n - 1) / n }
+
 // HeldWatermark implements dataflow.WatermarkHolder.
 func (o *Operator) HeldWatermark(in dataflow.Watermark) dataflow.Watermark {
 	if o.st.meta.Pending && o.mode == TimeModeEventTime && in != dataflow.NoWatermark {

@@ -40,6 +40,12 @@ func Instances(op Operator) []Operator {
 	return []Operator{op}
 }
 
+// Sharer is implemented by an operator that does a bounded amount of work in one epoch. Share says that it is one of n instances, which have that amount
+// together.
+type Sharer interface {
+	Share(n int)
+}
+
 // Flusher is implemented by an operator that keeps rows for later within an epoch. Flush is called once all of the epoch's input has been
 // pushed, before EndEpoch.
 type Flusher interface {

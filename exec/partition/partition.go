@@ -44,6 +44,9 @@ func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, en
 	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers, hasher: hasher{slots: len(ops)}}
 	for i, op := range ops {
 		o.slots[i].op = op
+		if s, ok := op.(dataflow.Sharer); ok {
+			s.Share(len(ops))
+		}
 	}
 	for p, xs := range keys {
 		k, err := rowenc.Compile(xs, in[p])
