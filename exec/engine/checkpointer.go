@@ -283,7 +283,7 @@ func (e *Engine) loggedOIDs() []catalog.OID {
 		switch {
 		case r.Kind == catalog.Table:
 			out = append(out, r.OID)
-		case r.Kind == catalog.Stream && r.Options[stepOption] != "" || r.Kind == catalog.Stream && r.Options[connectorOption] != "":
+		case r.Kind == catalog.Stream && (r.Watermark != nil || r.Options[connectorOption] != ""):
 			out = append(out, r.OID|deadOID)
 		}
 	}

@@ -156,6 +156,9 @@ func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.
 			}
 			set[partitionsByOption] = ""
 		case rel.Kind == catalog.Stream && o.Name == stepOption:
+			if rel.Options[retentionOption] == "0" {
+				return nil, sqlerr.Unsupported("option \"%s\" is not supported with retention = '0'", stepOption).At(int(o.At))
+			}
 			if x.Action == "set" {
 				if _, err := watermarkStep(withOption(rel, stepOption, value)); err != nil {
 					return nil, sqlerr.From(err).At(int(o.At))

@@ -166,7 +166,8 @@ func (e *Engine) startStream(rel *catalog.Relation) {
 	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
 	s.wake(e.now())
 	s.src = e.newSource(rel)
-	if s.maxStep, _ = watermarkStep(rel); s.maxStep > 0 || s.src != nil { // CREATE STREAM has checked it
+	s.maxStep, _ = watermarkStep(rel)         // CREATE STREAM has checked it
+	if rel.Watermark != nil || s.src != nil { // max_watermark_step may come later, and its letters outlive it
 		s.held = e.newChunks(rel.OID|deadOID, columnTypes(deadColumns))
 	}
 	e.streams[rel.OID] = s

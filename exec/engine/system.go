@@ -25,7 +25,7 @@ var tidemarkRelations = []struct {
 	{"late_rows", lateRowColumns, lateRows},
 	{"dead_letters", deadLetterColumns, deadLetterRows},
 	{"watermarks", watermarkColumns, watermarkRows},
-	{"streams", []catalog.Column{col("schema_name", types.Text), col("stream_name", types.Text), col("watermark_column", types.Text), col("delay", types.Interval), col("created_epoch", types.Int8)}, streamRows},
+	{"streams", []catalog.Column{col("schema_name", types.Text), col("stream_name", types.Text), col("watermark_column", types.Text), col("delay", types.Interval), col("created_epoch", types.Int8), col("idle_timeout", types.Interval), col("advance", types.Bool), col("max_watermark_step", types.Interval)}, streamRows},
 	{"views", []catalog.Column{col("schema_name", types.Text), col("view_name", types.Text), col("output_mode", types.Text), col("append_only", types.Bool), col("status", types.Text), col("error", types.Text), col("epoch", types.Int8), col("watermark", types.TimestampTZ), col("definition", types.Text), col("held_back_by", types.Text), col("late_rows_total", types.Int8), col("dead_letters_total", types.Int8), col("state_partitions", types.Int4), col("state_partitions_from", types.Text)}, viewRows},
 	{"epochs", []catalog.Column{col("epoch", types.Int8), col("timestamp", types.TimestampTZ), col("checkpoint_epoch", types.Int8)}, epochRows},
 	{"backfills", []catalog.Column{col("view_name", types.Text), col("epoch", types.Int8), col("target_epoch", types.Int8), col("rows", types.Int8)}, backfillRows},
@@ -130,7 +130,7 @@ func (e *Engine) liveViews(p *published) []*view {
 }
 
 func streamRows(c *systemContext) (*batch.Batch, error) {
-	b := batch.New([]types.Type{types.Of(types.Text), types.Of(types.Text), types.Of(types.Text), types.Of(types.Interval), types.Of(types.Int8)}, 0)
+	b := batch.New([]types.Type{types.Of(types.Text), types.Of(types.Text), types.Of(types.Text), types.Of(types.Interval), types.Of(types.Int8), types.Of(types.Interval), types.Of(types.Bool), types.Of(types.Interval)}, 0)
 	for _, r := range c.Catalog.Relations() {
 		if r.Kind != catalog.Stream {
 			continue
@@ -145,6 +145,22 @@ func streamRows(c *systemContext) (*batch.Batch, error) {
 			b.Cols[3].AppendNull()
 		}
 		b.Cols[4].AppendInt(int64(r.CreatedEpoch))
+		span := func(c int, micros int64) {
+			if micros == 0 {
+				b.Cols[c].AppendNull()
+			} else {
+				b.Cols[c].AppendDatum(types.IntervalDatum(0, 0, micros))
+			}
+		}
+		if w := r.Watermark; w != nil {
+			span(5, w.IdleMicros)
+			b.Cols[6].AppendDatum(types.BoolDatum(w.Advance))
+		} else {
+			b.Cols[5].AppendNull()
+			b.Cols[6].AppendNull()
+		}
+		step, _ := watermarkStep(r) // it was checked
+		span(7, step)
 		b.EndRow(1)
 	}
 	return b, nil

@@ -1,0 +1,27 @@
+package engine
+
+import "testing"
+
+// TestAlterStep sets, changes and resets max_watermark_step on a stream that is there.
+func TestAlterStep(t *testing.T) {
+	c := openClocked(t)
+	c.exec(`CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts IDLE TIMEOUT INTERVAL '30 seconds' ADVANCE)`,
+		`INSERT INTO s VALUES (1, '2024-03-01 10:00')`,
+		`ALTER STREAM s SET (max_watermark_step = '1 hour')`,
+		`INSERT INTO s VALUES (2, '2024-03-01 12:00'), (3, '2024-03-01 10:30')`)
+	c.want(`SELECT k FROM s ORDER BY k`, "1", "3")
+	c.want(`SELECT row->>'k' FROM tidemark.dead_letters WHERE relation = 's'`, "2")
+	c.want(`SELECT delay, idle_timeout, advance, max_watermark_step FROM tidemark.streams`, "00:00:00,00:00:30,t,01:00:00")
+	c.restart(true)
+	c.exec(`INSERT INTO s VALUES (4, '2024-03-01 12:00')`, `ALTER STREAM s SET (max_watermark_step = '1 day')`, `INSERT INTO s VALUES (5, '2024-03-01 13:00')`)
+	c.want(`SELECT k FROM s ORDER BY k`, "1", "3", "5")
+	c.exec(`ALTER STREAM s RESET (max_watermark_step)`, `INSERT INTO s VALUES (6, '2030-03-01 13:00')`)
+	c.want(`SELECT k FROM s ORDER BY k`, "1", "3", "5", "6")
+	c.want(`SELECT max_watermark_step IS NULL FROM tidemark.streams`, "t")
+	c.want(`SELECT row->>'k' FROM tidemark.dead_letters WHERE relation = 's' ORDER BY 1`, "2", "4")
+	for _, bad := range []string{"'-1 day'", "'1 month'", "'soon'"} {
+		if _, err := query(c.sess, `ALTER STREAM s SET (max_watermark_step = `+bad+`)`); err == nil {
+			t.Errorf("max_watermark_step = %s was taken", bad)
+		}
+	}
+}
