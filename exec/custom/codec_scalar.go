@@ -126,7 +126,9 @@ func scalarGet(t reflect.Type, st types.Type) func(types.Datum, reflect.Value) {
 			return func(d types.Datum, v reflect.Value) { v.SetString(string(d.B)) }
 		}
 		if st.Kind != types.Unknown {
-			return func(d types.Datum, v reflect.Value) { v.SetString(strings.Clone(types.Format(st, d, types.DefaultEnv()))) }
+			return func(d types.Datum, v reflect.Value) {
+				v.SetString(strings.Clone(types.Format(st, d, types.DefaultEnv())))
+			}
 		}
 	}
 	return nil

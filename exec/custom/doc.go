@@ -14,6 +14,12 @@
 // if the stream got rows; then, if the watermark moved, those at or below the
 // new one. Timers that are registered while timers fire fire in a later round.
 //
+// Fields of a variable may hold other fields (Nested): structs, maps and arrays
+// of those. A call of a script is bounded in steps, which the interpreter
+// counts, and in memory, for which its body is rewritten (instrument.go) so that
+// large results are charged to an account (memory.go) before they are made. Go
+// values become rows through a Codec.
+//
 // State is kept in ordered tables:
 //
 //	values        key, variable [, user key]  -> value variables and map entries

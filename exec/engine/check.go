@@ -55,7 +55,7 @@ func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewChec
 		return c, err
 	}
 	set := viewSettings(v.rel)
-	q, err := planner.PlanQuery(ast, planner.Options{Catalog: p.cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, MakeFunction: custom.Functions{}})
+	q, err := planner.PlanQuery(ast, planner.Options{Catalog: p.cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.Functions{}})
 	if err != nil {
 		return c, err
 	}
