@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -19,12 +20,17 @@ import (
 //
 //	default  hash    key bytes, id -> accumulators, start, end, touch. The id is the start that the session had at first: it lies in no other
 //	                 session as long as this one lives, so that a session whose start moves keeps its entry
-//	starts   ordered key bytes, start -> id
-//	ends     ordered a time, key bytes, id. One entry for every session, at its end or before: it moves when its time comes
+//	latest   hash    key bytes -> 1, id of the key's latest session
+//	starts   ordered key bytes, start -> id, of all but the latest session of each key
+//	ends     the key of every session's entry, by a time: its end or before, when it is looked at again (rowenc.Expiry)
+//
+// Most rows belong to the latest session of their key or begin a new one behind it, for which two hash tables are enough.
 type mergedSessions struct {
-	s            *session
-	t            target
-	starts, ends *table.Ordered
+	s      *session
+	t      target
+	latest *table.Hash
+	starts *table.Ordered
+	ends   *rowenc.Expiry // nil: sessions do not close
 	// words of an entry
 	wStart, wEnd, wTouch int
 
@@ -32,40 +38,45 @@ type mergedSessions struct {
 	touched []sessionTouch
 	old     *batch.Batch
 	oldBad  map[int32]*sqlerr.Error
-	cache   [sessionCache]cachedSession
+	turn    int64     // counts epochs
+	at      []entryAt // by slot of latest
+	keySlot []int32   // of latest, for the rows of the batch
+	want    []int32   // of latest: whose entries are looked up
+	entries lookup
 	pending []int32 // rows of the batch that are not accumulated yet
 	slots   []int32 // their entries
 	key     []byte
 	lo, hi  []byte
 	hits    []hit
+	fresh   *batch.Batch
+	gone    []int32 // entries of sessions that close
+	closing []closed
+	keys    []byte // of what closes
 }
 
 // sessionTouch is a session that changed in the epoch.
 type sessionTouch struct {
-	slot int32 // -1: merged into another
-	old  int32 // its row in old, -1 for none
+	slot  int32 // -1: merged into another
+	old   int32 // its row in old, -1 for none
+	isNew bool
 }
 
-// cachedSession is where the last row of a key went. It holds for one epoch.
-type cachedSession struct {
-	key        []byte
-	slot       int32
-	start, end int64
-	next       int64 // the next session of the key does not start before
-	epoch      int64
+// entryAt is where a key's latest session has its entry, -1 for none. Slots hold for one epoch.
+type entryAt struct {
+	turn int64 // the turn in which it was found
+	slot int32
 }
-
-const sessionCache = 1 << 12
 
 // hit is a session that a row touches.
 type hit struct {
 	start, id int64
 	slot      int32
+	latest    bool
 }
 
 func newMergedSessions(s *session, sp *table.Space, opID int) *mergedSessions {
 	p := s.prog
-	m := &mergedSessions{s: s, wStart: p.words, wEnd: p.words + 1, wTouch: p.words + 2}
+	m := &mergedSessions{s: s, turn: 1, wStart: p.words, wEnd: p.words + 1, wTouch: p.words + 2}
 	ts, b := types.Of(types.Timestamp), types.Of(types.Bytea)
 	key := append(s.keys.schema(), table.Column{Name: "session_id", Type: ts})
 	val := p.schema()
@@ -73,12 +84,19 @@ func newMergedSessions(s *session, sp *table.Space, opID int) *mergedSessions {
 	h := sp.Hash(table.Decl{Operator: opID, Name: "default", Key: key, Value: val, Words: p.words + 3})
 	m.t = target{h: h, w: p.words + 3, fields: p.fields}
 	m.starts = sp.Ordered(table.Decl{Operator: opID, Name: "starts", Key: []table.Column{{Name: "key_start", Type: b}}, Value: []table.Column{{Name: "id", Type: b}}})
-	m.ends = sp.Ordered(table.Decl{Operator: opID, Name: "ends", Key: []table.Column{{Name: "end_key_id", Type: b}}})
+	m.latest = sp.Hash(table.Decl{Operator: opID, Name: "latest", Key: s.keys.schema(), Value: []table.Column{{Name: "present", Type: types.Of(types.Int8)}, {Name: "id", Type: ts}}, Words: 2})
+	if s.closes && s.mode != catalog.Complete {
+		m.ends = rowenc.NewExpiry(sp, opID, "ends")
+	}
 	return m
 }
 
 func (m *mergedSessions) size() (n, bytes int64) {
-	return m.t.h.Len(), m.t.h.MemBytes() + m.starts.MemBytes() + m.ends.MemBytes()
+	bytes = m.t.h.MemBytes() + m.latest.MemBytes() + m.starts.MemBytes()
+	if m.ends != nil {
+		bytes += m.ends.MemBytes()
+	}
+	return m.t.h.Len(), bytes
 }
 
 // word gives a word of an entry.
@@ -91,39 +109,92 @@ func (m *mergedSessions) add(ep *dataflow.Epoch, b *batch.Batch, rows []int32) {
 	m.stamp = int64(ep.N) + 1
 	ks := &m.s.keys
 	ks.encode(rows)
+	if cap(m.keySlot) < len(rows) {
+		m.keySlot = make([]int32, max(len(rows), batch.Target))
+	}
+	keySlot := m.keySlot[:len(rows)]
+	m.latest.FindOrAddBytes(ks.hashes, ks.off, ks.data, keySlot)
+	m.findLatest(keySlot)
 	for k, r := range rows {
-		key := ks.data[ks.off[k]:ks.off[k+1]]
+		key, l := ks.data[ks.off[k]:ks.off[k+1]], keySlot[k]
 		t, e := m.s.from[r], m.s.to[r]
-		c := &m.cache[ks.hashes[k]%sessionCache]
-		var slot int32
-		if c.epoch == m.stamp && t >= c.start && t <= c.end && e < c.next && bytes.Equal(c.key, key) {
-			slot = c.slot
-			if e > c.end {
-				c.end = e
-				*m.word(slot, m.wEnd) = e
+		slot := m.at[l].slot
+		switch {
+		case slot < 0:
+			slot = m.create(key, t, e, int(r))
+			m.setLatest(l, t, slot)
+		case t > *m.word(slot, m.wEnd):
+			m.putStart(key, *m.word(slot, m.wStart), m.latest.Words(l)[1])
+			slot = m.create(key, t, e, int(r))
+			m.setLatest(l, t, slot)
+		case t >= *m.word(slot, m.wStart):
+			m.touchEntry(slot)
+			if p := m.word(slot, m.wEnd); e > *p {
+				*p = e
 			}
-		} else {
-			slot = m.place(key, t, e, b, int(r))
-			m.remember(c, key, slot)
+		default:
+			slot = m.place(key, t, e, b, int(r), l)
 		}
 		m.pending, m.slots = append(m.pending, r), append(m.slots, slot)
 	}
 	m.flush(b)
 }
 
-// remember puts a session into the cache.
-func (m *mergedSessions) remember(c *cachedSession, key []byte, slot int32) {
-	c.key = append(c.key[:0], key...)
-	c.slot, c.epoch = slot, m.stamp
-	c.start, c.end = *m.word(slot, m.wStart), *m.word(slot, m.wEnd)
-	c.next = 1<<63 - 1
-	m.lo = appendTime(append(m.lo[:0], key...), c.start+1)
-	m.starts.Scan(m.lo, nil, func(k, _ []byte) bool {
-		if bytes.HasPrefix(k, key) {
-			c.next = readTime(k[len(k)-8:])
+// findLatest finds the entries of the latest sessions of the batch's keys.
+func (m *mergedSessions) findLatest(keySlot []int32) {
+	ks := &m.s.keys
+	m.want = m.want[:0]
+	m.entries.reset()
+	for k, l := range keySlot {
+		for int(l) >= len(m.at) {
+			m.at = append(m.at, make([]entryAt, len(m.at)+64)...)
 		}
-		return false
-	})
+		if m.at[l].turn == m.turn {
+			continue
+		}
+		m.at[l] = entryAt{m.turn, -1}
+		if w := m.latest.Words(l); w[0] != 0 {
+			m.want = append(m.want, l)
+			m.entries.add(m.entryKey(ks.data[ks.off[k]:ks.off[k+1]], w[1]))
+		}
+	}
+	for i, slot := range m.entries.find(m.t.h) {
+		m.at[m.want[i]].slot = slot
+	}
+}
+
+// lookup is keys to be found together: the processor then waits for the memory of several at once.
+type lookup struct {
+	data   []byte
+	off    []uint32
+	hashes []uint64
+	slots  []int32
+}
+
+func (x *lookup) reset() { x.data, x.off, x.hashes = x.data[:0], append(x.off[:0], 0), x.hashes[:0] }
+
+func (x *lookup) add(key []byte) {
+	x.data = append(x.data, key...)
+	x.off, x.hashes = append(x.off, uint32(len(x.data))), append(x.hashes, table.HashBytes(key))
+}
+
+func (x *lookup) key(i int) []byte { return x.data[x.off[i]:x.off[i+1]] }
+
+// find gives the slots of the keys, -1 for those that are missing, valid until the next call.
+func (x *lookup) find(h *table.Hash) []int32 {
+	if cap(x.slots) < len(x.hashes) {
+		x.slots = make([]int32, max(len(x.hashes), batch.Target))
+	}
+	h.FindManyBytes(x.hashes, x.off, x.data, x.slots[:len(x.hashes)])
+	return x.slots[:len(x.hashes)]
+}
+
+// setLatest says which session of a key is the latest.
+func (m *mergedSessions) setLatest(l int32, id int64, slot int32) {
+	w := m.latest.Words(l)
+	w[0], w[1] = 1, id
+	m.at[l] = entryAt{m.turn, slot}
+	m.latest.MarkDirty([]int32{l})
 }
 
 // flush accumulates the pending rows.
@@ -141,10 +212,12 @@ func (m *mergedSessions) flush(b *batch.Batch) {
 	m.pending, m.slots = m.pending[:0], m.slots[:0]
 }
 
-// place gives the entry of the session that a row belongs to, made, extended or merged as the row demands.
-func (m *mergedSessions) place(key []byte, t, e int64, b *batch.Batch, r int) int32 {
-	m.find(key, t, e)
+// place gives the entry of the session that a row belongs to that begins before the latest of its key, l in latest: made, extended or merged as
+// the row demands.
+func (m *mergedSessions) place(key []byte, t, e int64, b *batch.Batch, r int, l int32) int32 {
+	m.find(key, t, e, l)
 	if len(m.hits) == 0 {
+		m.putStart(key, t, t)
 		return m.create(key, t, e, r)
 	}
 	// hits are in descending order of start.
@@ -159,18 +232,28 @@ func (m *mergedSessions) place(key []byte, t, e int64, b *batch.Batch, r int) in
 	if p := m.word(first.slot, m.wEnd); e > *p {
 		*p = e
 	}
+	isLatest := m.hits[0].latest
+	if isLatest && !first.latest || t < first.start && !first.latest {
+		m.deleteStart(key, first.start)
+	}
 	if t < first.start {
-		m.key = appendTime(append(m.key[:0], key...), first.start)
-		m.starts.Delete(m.key)
 		*m.word(first.slot, m.wStart) = t
+	}
+	switch {
+	case isLatest:
+		m.setLatest(l, first.id, first.slot)
+	case t < first.start:
 		m.putStart(key, t, first.id)
 	}
 	return first.slot
 }
 
-// find lists the sessions of a key that touch [t, e].
-func (m *mergedSessions) find(key []byte, t, e int64) {
+// find lists the sessions of a key that touch [t, e], where t lies before the latest one.
+func (m *mergedSessions) find(key []byte, t, e int64, l int32) {
 	m.hits = m.hits[:0]
+	if s := m.at[l].slot; *m.word(s, m.wStart) <= e {
+		m.hits = append(m.hits, hit{start: *m.word(s, m.wStart), id: m.latest.Words(l)[1], slot: s, latest: true})
+	}
 	n := len(key)
 	m.lo = append(m.lo[:0], key...)
 	m.hi = appendTime(append(m.hi[:0], key...), e+1)
@@ -202,6 +285,12 @@ func (m *mergedSessions) putStart(key []byte, start, id int64) {
 	m.starts.Put(m.key, m.lo)
 }
 
+func (m *mergedSessions) deleteStart(key []byte, start int64) {
+	m.key = appendTime(append(m.key[:0], key...), start)
+	m.starts.Delete(m.key)
+}
+
+// create makes the entry of a new session.
 func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
 	k := m.entryKey(key, t)
 	var slot [1]int32
@@ -211,18 +300,9 @@ func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
 	if m.s.keys.forms {
 		m.s.keys.keepForm(&m.t, s, r)
 	}
-	m.putStart(key, t, t)
-	if m.s.closes && m.s.mode != catalog.Complete {
-		m.ends.Put(m.endKey(e, key, t), nil)
-	}
 	m.touchEntry(s)
+	m.touched[len(m.touched)-1].isNew = true
 	return s
-}
-
-// endKey is a key in ends, valid until the next call.
-func (m *mergedSessions) endKey(e int64, key []byte, id int64) []byte {
-	m.hi = appendTime(append(appendTime(m.hi[:0], e), key...), id)
-	return m.hi
 }
 
 // absorb merges a session into entry dst and removes it.
@@ -236,8 +316,9 @@ func (m *mergedSessions) absorb(key []byte, dst int32, h hit) {
 		*p = q
 	}
 	m.touched[*m.word(h.slot, m.wTouch)].slot = -1
-	m.key = appendTime(append(m.key[:0], key...), h.start)
-	m.starts.Delete(m.key)
+	if !h.latest {
+		m.deleteStart(key, h.start)
+	}
 	if m.t.h.Added(h.slot) {
 		m.t.h.ClearAdded() // else every removal would search the list of added ones
 	}
@@ -289,13 +370,14 @@ func (m *mergedSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
 		}
 	}
 	m.t.h.ClearAdded()
-	if after := m.s.closing(ep); after != dataflow.NoWatermark {
-		if err := m.close(ep, after, em); err != nil {
+	m.latest.ClearAdded()
+	if m.ends != nil {
+		if err := m.close(ep, m.s.closing(ep), em); err != nil {
 			return err
 		}
 	}
 	m.touched, m.old, m.oldBad = m.touched[:0], nil, nil
-	clear(m.cache[:]) // slots last for one epoch
+	m.turn++
 	return em.flush()
 }
 
@@ -334,36 +416,41 @@ type closed struct {
 	slot           int32
 }
 
+// due takes note of the session whose entry has a key: of when it ends or, if it has ended, that it is to be closed.
+func (m *mergedSessions) due(after dataflow.Watermark, slot int32, entryKey []byte) {
+	end := *m.word(slot, m.wEnd)
+	if !after.Late(end) {
+		m.ends.AddBytes(end, entryKey)
+		return
+	}
+	n := len(entryKey) - 9 // what entryKey appends
+	from := len(m.keys)
+	m.keys = append(m.keys, entryKey[:n]...)
+	m.closing = append(m.closing, closed{end: end, start: *m.word(slot, m.wStart), id: readTime(entryKey[n+1:]), key: m.keys[from:len(m.keys):len(m.keys)], slot: slot})
+}
+
 // close removes the sessions that end at or before the watermark, by end, then key; in append mode they come out then.
 func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em *emitter) error {
-	var due [][]byte
-	hi := appendTime(nil, int64(after)+1)
-	m.ends.Scan(nil, hi, func(k, _ []byte) bool {
-		due = append(due, bytes.Clone(k))
-		return true
-	})
-	if len(due) == 0 {
-		return nil
-	}
-	m.ends.DeleteRange(nil, hi)
-	var list []closed
-	for _, k := range due {
-		key, id := k[8:len(k)-8], readTime(k[len(k)-8:])
-		s := m.entry(key, id)
-		if s < 0 {
-			continue
+	m.closing, m.keys = m.closing[:0], m.keys[:0]
+	if after != dataflow.NoWatermark {
+		m.entries.reset()
+		m.ends.ExpireBytes(int64(after), m.entries.add)
+		for i, slot := range m.entries.find(m.t.h) {
+			if slot >= 0 { // else it was merged into another
+				m.due(after, slot, m.entries.key(i))
+			}
 		}
-		c := closed{end: *m.word(s, m.wEnd), start: *m.word(s, m.wStart), id: id, key: key, slot: s}
-		if !after.Late(c.end) {
-			m.ends.Put(m.endKey(c.end, key, id), nil)
-			continue
-		}
-		list = append(list, c)
 	}
+	for _, x := range m.touched {
+		if x.isNew && x.slot >= 0 {
+			m.due(after, x.slot, m.t.h.Key(x.slot))
+		}
+	}
+	m.ends.Write(ep.N)
+	list := m.closing
 	slices.SortFunc(list, func(x, y closed) int {
 		return cmp.Or(cmp.Compare(x.end, y.end), bytes.Compare(x.key, y.key), cmp.Compare(x.start, y.start))
 	})
-	// Finding an entry may have loaded others, so slots are looked up again.
 	for lo := 0; lo < len(list); lo += batch.Target {
 		if err := m.closeSome(ep, list[lo:min(lo+batch.Target, len(list))], em); err != nil {
 			return err
@@ -372,16 +459,37 @@ func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em 
 	return nil
 }
 
-func (m *mergedSessions) closeSome(ep *dataflow.Epoch, list []closed, em *emitter) error {
-	slots := make([]int32, len(list))
-	for i, c := range list {
-		slots[i] = c.slot
+// freshBatch gives an empty batch for rows that come out.
+func (m *mergedSessions) freshBatch() *batch.Batch {
+	if m.fresh == nil {
+		m.fresh = batch.New(m.s.outTypes, batch.Target)
 	}
+	m.fresh.Reset()
+	return m.fresh
+}
+
+func (m *mergedSessions) closeSome(ep *dataflow.Epoch, list []closed, em *emitter) error {
+	slots := m.gone[:0]
+	for _, c := range list {
+		slots = append(slots, c.slot)
+	}
+	m.gone = slots
 	if m.s.mode == catalog.Append {
-		fresh := batch.New(m.s.outTypes, len(slots))
-		bad := map[int32]*sqlerr.Error{}
-		m.render(slots, fresh, func(k int, err *sqlerr.Error) { bad[int32(k)] = err })
-		for i := range slots {
+		fresh := m.freshBatch()
+		var bad map[int32]*sqlerr.Error
+		m.render(slots, fresh, func(k int, err *sqlerr.Error) {
+			if bad == nil {
+				bad = map[int32]*sqlerr.Error{}
+			}
+			bad[int32(k)] = err
+		})
+		if len(bad) == 0 {
+			if err := em.whole(fresh); err != nil {
+				return err
+			}
+			slots = slots[:0]
+		}
+		for i := range slots { // some go to the dead letters
 			c := rowChange{fresh: fresh, bad: bad, o: -1, n: int32(i)}
 			if err := c.emit(ep, em); err != nil {
 				return err
@@ -389,8 +497,11 @@ func (m *mergedSessions) closeSome(ep *dataflow.Epoch, list []closed, em *emitte
 		}
 	}
 	for _, c := range list {
-		m.key = appendTime(append(m.key[:0], c.key...), c.start)
-		m.starts.Delete(m.key)
+		if l := m.latest.FindBytes(c.key); l >= 0 && m.latest.Words(l)[1] == c.id {
+			m.latest.Remove(l)
+		} else {
+			m.deleteStart(c.key, c.start)
+		}
 		m.t.h.Remove(c.slot)
 	}
 	m.s.stats.RowsRemoved += int64(len(list))

@@ -28,7 +28,7 @@ import (
 //
 //	default  key -> 1, and within the watermark the time at which it expires
 //	null     one entry, if the key is one integer and NULL was seen: its expiry as a varint
-//	expiry   see expiry.go
+//	expiry   see rowenc.Expiry
 type dedup struct {
 	n      *plan.Dedup
 	env    *kernel.Env
@@ -37,7 +37,7 @@ type dedup struct {
 	words  int
 	seen   *table.Hash
 	null   *table.Ordered
-	expiry *expiry // nil if keys are kept for good
+	expiry *rowenc.Expiry // nil if keys are kept for good
 	stats  dataflow.Stats
 
 	sel    []int32 // of the batch at hand: rows on time; never nil, which would mean all rows
@@ -72,7 +72,7 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		d.null = sp.Ordered(table.Decl{Operator: opID, Name: "null", Value: []table.Column{{Name: "expiresAtMicros", Type: bigint}}})
 	}
 	if n.Within || n.TimeKey >= 0 {
-		d.expiry = newExpiry(sp, opID)
+		d.expiry = rowenc.NewExpiry(sp, opID, "expiry")
 	}
 	return d, nil
 }
@@ -174,7 +174,7 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 			if d.n.Within {
 				words[w+1] = at
 			}
-			d.expiry.addInt(at, key.I64[i])
+			d.expiry.AddInt(at, key.I64[i])
 		}
 	}
 	if nulls > 0 {
@@ -218,7 +218,7 @@ func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, tim
 			if d.n.Within {
 				words[w+1] = at
 			}
-			d.expiry.addBytes(at, d.data[d.off[k]:d.off[k+1]])
+			d.expiry.AddBytes(at, d.data[d.off[k]:d.off[k+1]])
 		}
 	}
 }
@@ -233,11 +233,11 @@ func room(s []int32, n int) []int32 {
 // expires is the watermark at which the key of row i may be forgotten; never if time is nil or NULL.
 func (d *dedup) expires(time *batch.Vector, i int) int64 {
 	if time == nil {
-		return never
+		return rowenc.Never
 	}
 	t, ok := rowenc.EventTime(time, i)
 	if !ok {
-		return never
+		return rowenc.Never
 	}
 	if d.n.Within {
 		t = rowenc.AddSat(t, d.n.DelayMicros)
@@ -251,13 +251,13 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	if d.expiry == nil || ep.Final {
 		return nil
 	}
-	d.expiry.write(ep.N)
+	d.expiry.Write(ep.N)
 	if ep.After == dataflow.NoWatermark {
 		return nil
 	}
 	until := int64(ep.After)
 	if d.intKey {
-		d.expiry.expireInts(until, func(key int64) { d.forget(d.seen.FindInt(key)) })
+		d.expiry.ExpireInts(until, func(key int64) { d.forget(d.seen.FindInt(key)) })
 		if v, ok := d.null.Get([]byte{0}); ok {
 			if at, _ := rowenc.Varint(v); at <= until {
 				d.null.Delete([]byte{0})
@@ -266,7 +266,7 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 		}
 		return nil
 	}
-	d.expiry.expireBytes(until, func(key []byte) { d.forget(d.seen.FindBytes(key)) })
+	d.expiry.ExpireBytes(until, func(key []byte) { d.forget(d.seen.FindBytes(key)) })
 	return nil
 }
 
@@ -285,7 +285,7 @@ func (d *dedup) Stats() dataflow.Stats {
 		s.RowsTotal += d.null.Len()
 	}
 	if d.expiry != nil {
-		s.MemoryUsedBytes += d.expiry.chunks.MemBytes()
+		s.MemoryUsedBytes += d.expiry.MemBytes()
 	}
 	return s
 }

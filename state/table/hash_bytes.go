@@ -115,6 +115,21 @@ func (t *Hash) FindBytes(key []byte) int32 {
 	return t.found(s)
 }
 
+// FindManyBytes finds the slots of bytes keys, given as to FindOrAddBytes; -1 for those that are missing. It is faster than to find one
+// after the other, since the processor waits for the memory of several at once.
+func (t *Hash) FindManyBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
+	if t.disk.partial {
+		t.fetchBytes(hashes, off, data)
+	}
+	for k, h := range hashes {
+		s := t.lookupBytes(data[off[k]:off[k+1]], uint32(h>>32))
+		if s >= 0 && t.flags[s]&flagTomb != 0 {
+			s = -1
+		}
+		slots[k] = s
+	}
+}
+
 // Key gives the key of an entry of a table with bytes keys, valid until the next FindOrAdd or Find.
 func (t *Hash) Key(slot int32) []byte {
 	r := t.krefs[slot]

@@ -1,4 +1,4 @@
-package dedup
+package rowenc
 
 import (
 	"cmp"
@@ -6,23 +6,23 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
-// never is the expiry of a key that is kept for good. It is not entered in the list.
-const never = math.MaxInt64
+// Never is the expiry of a key that is kept for good. It is not entered in the list.
+const Never = math.MaxInt64
 
 // chunkKeys is the most keys in one chunk: enough to make an entry of the table cheap per key, few enough to rewrite a
 // chunk of which some keys expired.
 const chunkKeys = 512
 
-// expiry lists keys by the time at which they expire. The new keys of an epoch are sorted by time and cut into chunks.
+// Expiry lists keys by the time at which they expire, so that forgetting them costs in proportion to what is forgotten. The new keys of an epoch
+// are sorted by time and cut into chunks. Its keys are all integers or all bytes.
 //
 // State: key = first time (8 bytes), epoch (8 bytes), number of the chunk within it (4 bytes). Value = for each key, by ascending
 // time: time since the one before (uvarint; the first is 0), and the key: a varint for integers, else length (uvarint) and bytes.
-type expiry struct {
+type Expiry struct {
 	chunks *table.Ordered
 	fresh  []freshKey
 	data   []byte // of fresh bytes keys
@@ -36,30 +36,33 @@ type freshKey struct {
 	isIn bool  // x is the integer
 }
 
-func newExpiry(sp *table.Space, opID int) *expiry {
-	return &expiry{chunks: sp.Ordered(table.Decl{Operator: opID, Name: "expiry",
+// NewExpiry declares the table of a list.
+func NewExpiry(sp *table.Space, opID int, name string) *Expiry {
+	return &Expiry{chunks: sp.Ordered(table.Decl{Operator: opID, Name: name,
 		Key:   []table.Column{{Name: "first", Type: types.Of(types.Int8)}, {Name: "epoch", Type: types.Of(types.Int8)}, {Name: "chunk", Type: types.Of(types.Int4)}},
 		Value: []table.Column{{Name: "keys", Type: types.Of(types.Bytea)}}})}
 }
 
-func (e *expiry) addInt(at, key int64) {
-	if at != never {
+// AddInt enters an integer key that expires at a time; Write puts it into the table.
+func (e *Expiry) AddInt(at, key int64) {
+	if at != Never {
 		e.fresh = append(e.fresh, freshKey{at, key, true})
 	}
 }
 
-func (e *expiry) addBytes(at int64, key []byte) {
-	if at != never {
+// AddBytes enters a copy of a bytes key.
+func (e *Expiry) AddBytes(at int64, key []byte) {
+	if at != Never {
 		e.fresh = append(e.fresh, freshKey{at, int64(len(e.data))<<32 | int64(len(key)), false})
 		e.data = append(e.data, key...)
 	}
 }
 
-// write puts the epoch's new keys into the table.
-func (e *expiry) write(epoch uint64) {
-	byTime := func(a, b freshKey) int { return cmp.Compare(a.at, b.at) }
+// Write puts the keys that were added into the table. It is called once an epoch at most, since chunks are named by epoch.
+func (e *Expiry) Write(epoch uint64) {
+	byTime := func(a, b freshKey) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.x, b.x)) }
 	if !slices.IsSortedFunc(e.fresh, byTime) {
-		slices.SortStableFunc(e.fresh, byTime)
+		slices.SortFunc(e.fresh, byTime)
 	}
 	for n := 0; n*chunkKeys < len(e.fresh); n++ {
 		part := e.fresh[n*chunkKeys : min((n+1)*chunkKeys, len(e.fresh))]
@@ -75,16 +78,16 @@ func (e *expiry) write(epoch uint64) {
 			key := e.data[k.x>>32:][:k.x&math.MaxUint32]
 			e.val = append(binary.AppendUvarint(e.val, uint64(len(key))), key...)
 		}
-		key := binary.BigEndian.AppendUint64(rowenc.AppendTime(nil, part[0].at), epoch)
+		key := binary.BigEndian.AppendUint64(AppendTime(nil, part[0].at), epoch)
 		e.chunks.Put(binary.BigEndian.AppendUint32(key, uint32(n)), e.val)
 	}
 	e.fresh, e.data = e.fresh[:0], e.data[:0]
 }
 
-// expireInts calls forget for every integer key that expires at or before until, and takes it off the list.
-func (e *expiry) expireInts(until int64, forget func(key int64)) {
+// ExpireInts calls forget for every integer key that expires at or before until, and takes it off the list. forget may add keys.
+func (e *Expiry) ExpireInts(until int64, forget func(key int64)) {
 	e.expire(until, func(b []byte, expired bool) []byte {
-		k, b := rowenc.Varint(b)
+		k, b := Varint(b)
 		if expired {
 			forget(k)
 		}
@@ -92,10 +95,10 @@ func (e *expiry) expireInts(until int64, forget func(key int64)) {
 	})
 }
 
-// expireBytes is expireInts for bytes keys, which are valid during the call.
-func (e *expiry) expireBytes(until int64, forget func(key []byte)) {
+// ExpireBytes is ExpireInts for bytes keys, which are valid during the call.
+func (e *Expiry) ExpireBytes(until int64, forget func(key []byte)) {
 	e.expire(until, func(b []byte, expired bool) []byte {
-		n, b := rowenc.Uvarint(b)
+		n, b := Uvarint(b)
 		if expired {
 			forget(b[:n])
 		}
@@ -109,18 +112,18 @@ type rest struct {
 }
 
 // expire walks the chunks that begin at or before until. read takes one key off the front and, if told so, forgets it.
-func (e *expiry) expire(until int64, read func(b []byte, expired bool) []byte) {
-	hi := rowenc.AfterTime(nil, until)
+func (e *Expiry) expire(until int64, read func(b []byte, expired bool) []byte) {
+	hi := AfterTime(nil, until)
 	var left []rest
 	any := false
 	e.chunks.Scan(nil, hi, func(key, val []byte) bool {
 		any = true
-		at := rowenc.ReadTime(key)
+		at := ReadTime(key)
 		for len(val) > 0 {
-			delta, b := rowenc.Uvarint(val)
+			delta, b := Uvarint(val)
 			at += int64(delta)
 			if at > until {
-				k := append(rowenc.AppendTime(nil, at), key[rowenc.TimeLen:]...)
+				k := append(AppendTime(nil, at), key[TimeLen:]...)
 				left = append(left, rest{k, append([]byte{0}, b...)})
 				return true
 			}
@@ -136,3 +139,6 @@ func (e *expiry) expire(until int64, read func(b []byte, expired bool) []byte) {
 		e.chunks.Put(r.key, r.val)
 	}
 }
+
+// MemBytes gives the memory that the list occupies, about.
+func (e *Expiry) MemBytes() int64 { return e.chunks.MemBytes() }
