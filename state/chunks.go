@@ -36,8 +36,8 @@ type ChunksSnapshot struct {
 	pin   *pin
 	disk  count // chunks [first, next) on disk
 	mem   []*batch.Batch
-	rows  int64 // disk and mem
-	Epoch uint64
+	rows  int64  // disk and mem
+	Epoch uint64 // that changed it last
 }
 
 // Chunks opens the contents of an append-only relation as of the last
@@ -85,14 +85,15 @@ func (c *Chunks) Discard() { c.pending, c.pendingRows = nil, 0 }
 
 // Publish ends an epoch: snapshots taken from now on have its rows.
 func (c *Chunks) Publish(epoch uint64) {
+	if len(c.pending) == 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := *c.view.Load()
 	v.Epoch = epoch
-	if len(c.pending) > 0 {
-		v.rows += c.pendingRows
-		v.mem = c.combine(v.mem)
-	}
+	v.rows += c.pendingRows
+	v.mem = c.combine(v.mem)
 	c.pending, c.pendingRows = nil, 0
 	c.view.Store(&v)
 }

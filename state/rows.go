@@ -46,7 +46,7 @@ type RowsSnapshot struct {
 	noDisk bool // what is on disk was dropped
 	runs   []*run
 	rows   int64
-	Epoch  uint64
+	Epoch  uint64 // that changed it last
 }
 
 // Rows opens the contents of a relation as of the last checkpoint. key lists
@@ -127,15 +127,17 @@ func compact(runs []*run, keep int) []*run {
 // Publish ends an epoch: snapshots taken from now on have its changes.
 func (r *Rows) Publish(epoch uint64) {
 	r.sealTail()
+	if len(r.sealed) == 0 {
+		r.pendingRows = 0
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := *r.view.Load()
 	v.Epoch = epoch
-	if len(r.sealed) > 0 {
-		v.rows += r.pendingRows
-		if m := mergeRuns(r.sealed); len(m.recs) > 0 {
-			v.runs = compact(append(v.runs[:len(v.runs):len(v.runs)], m), r.frozen)
-		}
+	v.rows += r.pendingRows
+	if m := mergeRuns(r.sealed); len(m.recs) > 0 {
+		v.runs = compact(append(v.runs[:len(v.runs):len(v.runs)], m), r.frozen)
 	}
 	r.sealed, r.pendingRows = nil, 0
 	r.view.Store(&v)

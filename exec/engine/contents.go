@@ -17,7 +17,7 @@ type contents interface {
 	add(b *batch.Batch) error
 	// lookup gives the rows with leading key columns of the given values, unpublished changes included.
 	lookup(key []types.Datum, f func(*batch.Batch) error) error
-	// publish ends an epoch and gives its snapshot.
+	// publish ends an epoch and gives its snapshot: the one before where nothing has changed.
 	publish(epoch uint64) contentSnapshot
 	// freeze gives what a checkpoint must write, nil if there is nothing.
 	freeze() *state.Section
@@ -33,10 +33,13 @@ const (
 )
 
 // chunkContents are append-only.
-type chunkContents struct{ c *state.Chunks }
+type chunkContents struct {
+	c    *state.Chunks
+	last *chunkSnapshot // what publish gave last
+}
 
 func (e *Engine) newChunks(oid catalog.OID, ts []types.Type) contents {
-	return &chunkContents{e.store.Chunks(oid, ts)}
+	return &chunkContents{c: e.store.Chunks(oid, ts)}
 }
 
 func (c *chunkContents) add(b *batch.Batch) error {
@@ -53,7 +56,10 @@ func (c *chunkContents) lookup([]types.Datum, func(*batch.Batch) error) error {
 
 func (c *chunkContents) publish(epoch uint64) contentSnapshot {
 	c.c.Publish(epoch)
-	return &chunkSnapshot{c.c.Snapshot()}
+	if s := c.c.Snapshot(); c.last == nil || c.last.s != s {
+		c.last = &chunkSnapshot{s}
+	}
+	return c.last
 }
 
 func (c *chunkContents) freeze() *state.Section { return c.c.Freeze() }
@@ -94,7 +100,11 @@ type viewSnapshot struct {
 
 // publishTo adds the view's state after its epoch to what readers see.
 func (v *view) publishTo(p *published) {
-	p.rels[v.rel.OID] = &viewSnapshot{v.out.publish(p.epoch), v.late.publish(p.epoch), v.dead.publish(p.epoch)}
+	now := viewSnapshot{v.out.publish(p.epoch), v.late.publish(p.epoch), v.dead.publish(p.epoch)}
+	if old, ok := p.rels[v.rel.OID].(*viewSnapshot); ok && *old == now {
+		return
+	}
+	p.rels[v.rel.OID] = &now
 }
 
 // republish shows a view that was filled in the background. It runs on the loop's goroutine.
@@ -115,10 +125,13 @@ func (e *Engine) republish(v *view) {
 }
 
 // rowContents are a multiset of rows in key order.
-type rowContents struct{ r *state.Rows }
+type rowContents struct {
+	r    *state.Rows
+	last *rowSnapshot // what publish gave last
+}
 
 func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) *rowContents {
-	return &rowContents{e.store.Rows(oid, ts, key)}
+	return &rowContents{r: e.store.Rows(oid, ts, key)}
 }
 
 func (c *rowContents) add(b *batch.Batch) error {
@@ -136,7 +149,10 @@ func (c *rowContents) scan(ctx context.Context, f func(*batch.Batch) error) erro
 
 func (c *rowContents) publish(epoch uint64) contentSnapshot {
 	c.r.Publish(epoch)
-	return &rowSnapshot{c.r.Snapshot()}
+	if s := c.r.Snapshot(); c.last == nil || c.last.s != s {
+		c.last = &rowSnapshot{s}
+	}
+	return c.last
 }
 
 func (c *rowContents) freeze() *state.Section { return c.r.Freeze() }

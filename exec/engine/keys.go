@@ -128,10 +128,10 @@ const maxUnique = 15
 
 // newTable opens a table's contents.
 func (e *Engine) newTable(rel *catalog.Relation) *tableContents {
-	t := &tableContents{rel: rel, rows: &rowContents{e.store.Rows(rel.OID, rel.Types(), rel.PrimaryKey)}}
+	t := &tableContents{rel: rel, rows: &rowContents{r: e.store.Rows(rel.OID, rel.Types(), rel.PrimaryKey)}}
 	t.rows.r.SetUnique()
 	for k, key := range rel.Unique {
-		t.uniq = append(t.uniq, &rowContents{e.store.Rows(rel.OID+indexStep*catalog.OID(k+1), rel.Types(), key)})
+		t.uniq = append(t.uniq, &rowContents{r: e.store.Rows(rel.OID+indexStep*catalog.OID(k+1), rel.Types(), key)})
 	}
 	return t
 }
