@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -124,8 +125,14 @@ const (
 	chunkSpool byte = 1 // spool 8 | chunks 4
 )
 
+// encodings are buffers in which epochs are encoded, one after the other; Pebble takes copies.
+var encodings = sync.Pool{New: func() any { return new([]byte) }}
+
 func (s *Store) fillEpoch(b *pebble.Batch, rec *EpochRecord) error {
-	var buf []byte
+	keep := encodings.Get().(*[]byte)
+	defer encodings.Put(keep)
+	buf := *keep
+	defer func() { *keep = buf }()
 	for i := range rec.Changes {
 		c := &rec.Changes[i]
 		if c.Spooled != nil {

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -73,19 +74,20 @@ func run(ctx context.Context, s settings, w io.Writer) error {
 	k := newKit(os.Getenv("PEERS_KIT"))
 	for i := range peers {
 		p := &peers[i]
-		if !contains(s.engines, p.engine) {
-			continue
+		why := "it was not asked for"
+		if contains(s.engines, p.engine) {
+			why = k.missing(p)
 		}
-		if why := k.missing(p); why != "" {
+		if why != "" {
 			fmt.Fprintf(w, "%s is skipped: %s\n", p.engine, why)
-			rep.skipped = append(rep.skipped, p.engine)
-			continue
-		}
-		if err := generate(warm, warmRows, s.formats); err != nil {
+		} else if err := generate(warm, warmRows, s.formats); err != nil {
 			return err
 		}
 		for _, j := range todo {
-			lines, err := measurePeer(ctx, s, k, p, data, warm, scratch, j, w)
+			lines, err := keptLines(s, data, p, j)
+			if err == nil && len(lines) == 0 && why == "" {
+				lines, err = measurePeer(ctx, k, p, data, warm, scratch, j, w)
+			}
 			if err != nil {
 				return err
 			}
@@ -116,29 +118,26 @@ func run(ctx context.Context, s settings, w io.Writer) error {
 	return os.WriteFile(s.out, []byte(text), 0o644)
 }
 
-// measurePeer gives an engine's lines of a job: those of a run before, or new ones, which it keeps.
-func measurePeer(ctx context.Context, s settings, k kit, p *peer, data, warm, scratch string, j job, w io.Writer) ([]line, error) {
-	keep := filepath.Join(data, "peers.jsonl")
-	if text, err := os.ReadFile(keep); err == nil && !s.fresh {
-		all, err := parseLines(text)
-		if err != nil {
-			return nil, err
-		}
-		var have []line
-		for _, l := range all {
-			if l.Engine == p.engine && l.Workload == j.name && l.Format == j.format {
-				have = append(have, l)
-			}
-		}
-		if len(have) > 0 {
-			return have, nil
-		}
+// keptFile has the lines of the other engines.
+const keptFile = "peers.jsonl"
+
+// keptLines gives an engine's lines of a job from a run before.
+func keptLines(s settings, data string, p *peer, j job) ([]line, error) {
+	text, err := os.ReadFile(filepath.Join(data, keptFile))
+	if err != nil || s.fresh {
+		return nil, nil // there was none
 	}
+	all, err := parseLines(text)
+	return slices.DeleteFunc(all, func(l line) bool { return l.Engine != p.engine || l.Workload != j.name || l.Format != j.format }), err
+}
+
+// measurePeer runs an engine on a job, and keeps its lines.
+func measurePeer(ctx context.Context, k kit, p *peer, data, warm, scratch string, j job, w io.Writer) ([]line, error) {
 	lines, err := k.run(ctx, p, data, warm, scratch, j, w)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(keep, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(filepath.Join(data, keptFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func matchOp(fold, not bool) impl {
 		if err != nil {
 			return types.Datum{}, err
 		}
-		return types.BoolDatum(p.re.Match(a[0].B) != not), nil
+		return types.BoolDatum(p.match(a[0].B) != not), nil
 	}}
 }
 
@@ -89,7 +89,7 @@ func regexpSubstring(f *frame, a []types.Datum) (types.Datum, error) {
 }
 
 func firstGroup(p *pattern, s []byte) types.Datum {
-	m := p.re.FindSubmatchIndex(s)
+	m := p.find(s)
 	if m == nil {
 		return types.NullDatum
 	}
@@ -281,7 +281,7 @@ func regexpLike(f *frame, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Datum{}, err
 	}
-	return types.BoolDatum(r.p.re.Match(a[0].B)), nil
+	return types.BoolDatum(r.p.match(a[0].B)), nil
 }
 
 func regexpSubstr(f *frame, a []types.Datum) (types.Datum, error) {
@@ -337,7 +337,7 @@ func regexpMatch(f *frame, dst []byte, a []types.Datum) ([]byte, error) {
 		return dst, sqlerr.New(sqlerr.InvalidParameterValue, "regexp_match() does not support the \"global\" option").
 			WithHint("Use the regexp_matches function instead.")
 	}
-	m := p.re.FindSubmatchIndex(a[0].B)
+	m := p.find(a[0].B)
 	if m == nil {
 		return dst, errNull
 	}

@@ -20,8 +20,9 @@ import (
 // are both a word boundary, without regard to its side.
 type pattern struct {
 	re      *regexp.Regexp
-	context bool // it has an assertion that looks at what is before a position
-	global  bool // flag g
+	literal []byte // what every match contains; nil: nothing is known
+	context bool   // it has an assertion that looks at what is before a position
+	global  bool   // flag g
 }
 
 // reFlags are the letters of a flags argument.
@@ -99,7 +100,7 @@ func compileFlags(src string, fl reFlags) (*pattern, error) {
 	if t.branch || t.pref != '?' {
 		re.Longest()
 	}
-	return &pattern{re: re, context: t.context, global: fl.global}, nil
+	return &pattern{re: re, literal: literalOf(re), context: t.context, global: fl.global}, nil
 }
 
 // regexpError gives PostgreSQL's words for Go's complaints.
@@ -459,6 +460,9 @@ func (t *translator) class(name string) error {
 // all gives the matches that PostgreSQL finds from offset start on, at most limit (negative: all): unlike Go it
 // also counts an empty match right after another match.
 func (p *pattern) all(s []byte, limit int) [][]int {
+	if !p.may(s) {
+		return nil
+	}
 	ms := p.re.FindAllSubmatchIndex(s, limit)
 	if p.context || limit == 1 {
 		return ms
