@@ -46,8 +46,72 @@ func withPosition(n plan.Node) (out plan.Node, col int, ok bool) {
 		x.Exprs = append(x.Exprs, colOf(in, c))
 		x.P.Columns = joinCols(x.P.Columns, columns(in)[c])
 		return x, len(x.Exprs) - 1, true
+	case *plan.Dedup:
+		in, c, ok := withPosition(x.Input)
+		if !ok {
+			return n, 0, false
+		}
+		x.Input, x.P.Columns = in, columns(in)
+		return x, c, true
+	case *plan.Window:
+		return windowPosition(x)
+	case *plan.Union:
+		return unionPosition(x)
 	}
 	return n, 0, false
+}
+
+// windowPosition gives each window of a row the row's position.
+func windowPosition(x *plan.Window) (plan.Node, int, bool) {
+	in, c, ok := withPosition(x.Input)
+	if !ok {
+		return x, 0, false
+	}
+	k := len(x.P.Columns) - 1 // the window stood behind k columns
+	win := x.P.Columns[k]
+	x.Input, x.P.Columns = in, joinCols(columns(in), win)
+	if width(in) == k {
+		return x, c, true
+	}
+	out := firstCols(x, k)
+	out = append(out, colOf(x, width(in)), colOf(x, c))
+	return newProject(x, out, nil), k + 1, true
+}
+
+// unionPosition orders the rows of a union by epoch, and within one by their places in their own inputs.
+func unionPosition(x *plan.Union) (plan.Node, int, bool) {
+	k := width(x)
+	var ins []plan.Node
+	for _, in := range x.Ins {
+		if !positioned(in) {
+			return x, 0, false
+		}
+	}
+	for _, in := range x.Ins {
+		m, c, _ := withPosition(in)
+		ins = append(ins, newProject(m, append(firstCols(m, k), colOf(m, c)), nil))
+	}
+	u := &plan.Union{Ins: ins}
+	u.P.Columns = joinCols(x.P.Columns, plan.Column{Name: positionName, Type: int8Type})
+	return u, k, true
+}
+
+// positioned says whether withPosition finds a position, without changing n.
+func positioned(n plan.Node) bool {
+	switch x := n.(type) {
+	case *plan.Scan:
+		return x.Rel.IsAppendOnly()
+	case *plan.Filter, *plan.Project, *plan.Dedup, *plan.Window:
+		return positioned(x.Inputs()[0])
+	case *plan.Union:
+		for _, in := range x.Ins {
+			if !positioned(in) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // withOrder gives n with the columns of the ORDER BY of the subquery that it is, if it is one with nothing but conditions and
