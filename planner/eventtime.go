@@ -237,10 +237,36 @@ func (blk *block) placeWindow(on *onClause) {
 		return
 	}
 	if w.session {
-		fail(sqlerr.Unsupported("session_window is supported in GROUP BY only").At(w.pos))
+		blk.placeSession(on)
+		return
 	}
 	put := blk.windowColumn()
 	blk.eachOutput(on, put)
+}
+
+// placeSession gives each row its own session, where there is no grouping that would merge them. A row without a time has none and is dropped, as
+// for windows; one whose gap is NULL, zero or less fails.
+func (blk *block) placeSession(on *onClause) {
+	w := blk.win
+	if w.time.Type().Kind == types.Date {
+		fail(sqlerr.Unsupported("session_window of a date is supported in GROUP BY only").At(w.pos))
+	}
+	none := &plan.Const{Val: blk.b.parseInterval("0", ast.Pos(w.pos)), Typ: types.Of(types.Interval)}
+	gap := &plan.Coalesce{Args: []plan.Expr{w.gap, none}, Typ: types.Of(types.Interval)}
+	end := blk.b.operator("+", w.time, gap, ast.Pos(w.pos))
+	own := blk.b.call("session_of", []plan.Expr{w.time, end}, ast.Pos(w.pos), fn.Scalar)
+	blk.node = newFilter(blk.node, &plan.IsNull{X: w.time, Not: true})
+	blk.eachOutput(on, func(e plan.Expr) plan.Expr { return rewriteSession(e, own) })
+}
+
+func rewriteSession(e, own plan.Expr) plan.Expr {
+	if e == nil {
+		return nil
+	}
+	if x, ok := e.(*eventWindow); ok && x.session {
+		return own
+	}
+	return mapChildren(e, func(c plan.Expr) plan.Expr { return rewriteSession(c, own) })
 }
 
 // windowColumn adds the Window node and gives the rewriting that puts its column for the call.

@@ -352,6 +352,16 @@ var timeImpls = map[string]impl{
 		ts, err := types.DateToTimestamp(a[0].J)
 		return types.IntDatum(ts - 1), err
 	}),
+	"session_of(timestamp,timestamp)":     plain(sessionOf),
+	"session_of(timestamptz,timestamptz)": plain(sessionOf),
+}
+
+// sessionOf is the session of a row by itself: from its time to its time plus the gap, which must be later.
+func sessionOf(a []types.Datum) (types.Datum, error) {
+	if a[1].I <= a[0].I {
+		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window must be greater than zero")
+	}
+	return types.Datum{I: a[0].I, J: a[1].I}, nil
 }
 
 // zoneOrUTC: DateTrunc takes nil to mean a timestamp without zone, which cuts the same as in UTC.

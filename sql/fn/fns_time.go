@@ -73,4 +73,6 @@ window_start|window_end(window_date) date
 window_time(window_timestamp) timestamp
 window_time(window_timestamptz) timestamptz
 window_time(window_date) timestamp
+session_of(timestamp,timestamp) window_timestamp
+session_of(timestamptz,timestamptz) window_timestamptz
 `

@@ -106,7 +106,7 @@ func hasPrefixForm(op string) bool {
 
 // callCases asks for calls of the functions and aggregates that PostgreSQL has too, with one and two arguments.
 func callCases() []resolveCase {
-	ours := map[string]bool{"array_slice": true, "window_start": true, "window_end": true, "window_time": true, "approx_count_distinct": true, "approx_percentile": true,
+	ours := map[string]bool{"array_slice": true, "window_start": true, "window_end": true, "window_time": true, "session_of": true, "approx_count_distinct": true, "approx_percentile": true,
 		"greatest": true, "least": true, "user": true, "current_catalog": true, "current_role": true,
 		"pg_sleep": true, "pg_terminate_backend": true, "pg_cancel_backend": true, "set_config": true, "inet_client_addr": true}
 	var names []string
