@@ -239,7 +239,7 @@ func pairParts() int { return (len(allPairs()) + pairsPerCase - 1) / pairsPerCas
 
 // impossible says why a pair cannot be, "" if it can.
 func impossible(x pair) string {
-	// What these give can change in every output mode, or they are refused in append mode.
+	// What these give can change in every output mode, or they are refused in append mode, or what holds it back stands above them.
 	changing := []string{"agg.global", "agg.key", "except", "except all", "join.notin", "join.scalar", "over", "topn", "topn.part"}
 	switch x.parent {
 	case "dedup", "dedup.time", "dedup.within":
@@ -254,7 +254,7 @@ func impossible(x pair) string {
 	if x.parent == "dedup.within" && slices.Contains([]string{"intersect", "intersect all", "temporal"}, x.child) {
 		return "WITHIN WATERMARK needs a column with a watermark, which the child loses"
 	}
-	if x.child == "final" && slices.Contains(changing, x.parent) {
+	if x.child == "final" && slices.Contains(changing, x.parent) && x.parent != "over" && x.parent != "topn.part" {
 		return "rows are held back in append mode only, which the parent can't have"
 	}
 	return ""

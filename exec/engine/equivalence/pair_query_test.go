@@ -145,11 +145,11 @@ var operators = []operator{
 		if g.c.n(2) == 1 {
 			return fmt.Sprintf("SELECT DISTINCT ON (k) k, x, ts FROM %s %s ORDER BY k, ts, x", in, g.alias())
 		}
-		return fmt.Sprintf("SELECT k, x, ts FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY %s) AS rn FROM %s %s) %s WHERE rn <= %d", rowOrder, in, g.alias(), g.alias(), 1+g.c.n(3))
+		return fmt.Sprintf("SELECT k, x, ts FROM (SELECT *, row_number() OVER (PARTITION BY %s ORDER BY %s) AS rn FROM %s %s) %s WHERE rn <= %d", pick(g.c, "k", "k, ts"), rowOrder, in, g.alias(), g.alias(), 1+g.c.n(3))
 	}},
 	{"over", func(g *pairGen, in string) string {
 		f := pick(g.c, "row_number()", "sum(x)", "lag(x)", "count(*)", "dense_rank()")
-		return fmt.Sprintf("SELECT k, (%s OVER (PARTITION BY k ORDER BY %s))::int AS x, ts FROM %s %s", f, rowOrder, in, g.alias())
+		return fmt.Sprintf("SELECT k, (%s OVER (PARTITION BY %s ORDER BY %s))::int AS x, ts FROM %s %s", f, pick(g.c, "k", "k, ts"), rowOrder, in, g.alias())
 	}},
 	{"temporal", func(g *pairGen, in string) string {
 		return fmt.Sprintf("SELECT k, x, ts FROM %s %s WHERE %s", in, g.alias(), pick(g.c, "ts < now() + INTERVAL '1 day'", "ts > now() - INTERVAL '100000 days'"))

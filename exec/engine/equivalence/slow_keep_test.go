@@ -160,6 +160,11 @@ func (b *slowBase) takePartition(rows []slowChange, part int, to *slowTaken) {
 	}
 }
 
+// shows says whether a partition is shown: in append mode, once it is closed.
+func (b *slowBase) shows(v slowVal, part int) bool {
+	return b.mode != "append" || part >= 0 && b.cols[part].mark && !v.null && b.after.passed(v.time(b.cols[part].kind))
+}
+
 func (t *slowTop) eval(in [][]slowChange) []slowChange {
 	t.takePartition(in[0], t.part, &t.taken)
 	now := newBag()
@@ -169,7 +174,7 @@ func (t *slowTop) eval(in [][]slowChange) []slowChange {
 		if t.part >= 0 {
 			v = r[t.part]
 		}
-		if had[v]++; had[v] > t.offset && had[v] <= t.offset+t.limit {
+		if had[v]++; had[v] > t.offset && had[v] <= t.offset+t.limit && t.shows(v, t.part) {
 			now.add(r, 1)
 		}
 	}
@@ -216,7 +221,9 @@ func (o *slowOver) eval(in [][]slowChange) []slowChange {
 		if o.number {
 			n = so[v]
 		}
-		now.add(r.with(slowRow{slowNum(int64(n))}), 1)
+		if o.shows(v, o.part) {
+			now.add(r.with(slowRow{slowNum(int64(n))}), 1)
+		}
 	}
 	return o.changed(now)
 }

@@ -527,7 +527,17 @@ func (g *slowGen) top(n slowNode) slowNode {
 		t.offset = g.c.n(2)
 	}
 	t.cols, t.stateful = g.partitioned(in.cols, t.part), true
+	t.final = g.closing(in, t.part)
 	return t
+}
+
+// closing says whether partitions over in come out when they close. What holds them back until then is an operator of its own.
+func (g *slowGen) closing(in *slowBase, part int) bool {
+	if g.mode != "append" || part < 0 || !in.cols[part].mark {
+		return false
+	}
+	g.inexact = true
+	return in.final
 }
 
 // partitioned gives the columns above partitions by one of them: only that one keeps the watermark, if partitions close.
@@ -544,9 +554,10 @@ func (g *slowGen) over(n slowNode) slowNode {
 	o := &slowOver{slowBase: g.base(n), part: g.c.n(len(in.cols)), by: g.c.n(len(in.cols)), number: g.c.n(2) == 1}
 	o.cols = append(g.anew(g.partitioned(in.cols, o.part)), slowCol{g.name(), slowInt, false, -1})
 	o.stateful = true
+	o.final = g.closing(in, o.part)
 	// The optimiser leaves it out where nothing above reads its column: this does.
 	f := &slowFilter{slowBase: g.base(o), at: len(o.cols) - 1, c: int64(g.c.n(2)*2 - 1)}
-	f.cols = o.cols
+	f.cols, f.final = o.cols, o.final
 	return f
 }
 
