@@ -24,6 +24,7 @@ const (
 	soakMinutes = 30
 	soakLife    = 5 // minutes
 	soakEpoch   = 4 * time.Second
+	soakMemory  = 4 << 30
 )
 
 // soakViews keep state by key in every way that a watermark bounds, and few rows of their own.
@@ -48,7 +49,8 @@ func soak(ctx context.Context, o Options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Minute})
+	engine.LimitMemory(soakMemory)
+	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), MemoryBytes: soakMemory, CheckpointInterval: time.Minute})
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,9 @@ func serve(ctx context.Context, o serveOptions, log zerolog.Logger) error {
 	}
 	defer ln.Close()
 	start := time.Now()
+	if o.ready == nil { // a process of its own
+		engine.LimitMemory(o.memory)
+	}
 	e, err := engine.Open(engine.Options{Dir: o.dir, MemoryBytes: o.memory, CheckpointInterval: o.checkpoint, StatePartitions: o.partitions,
 		VirtualClock: o.clock, Connectors: connectors, System: pgcatalog.Relations(), Log: log.With().Str("component", "engine").Logger()})
 	if err != nil {

@@ -75,36 +75,68 @@ func (t *Hash) evict(hot bool, want int64) int64 {
 	if per := before / int64(len(t.flags)); per > 0 {
 		drop = min(clean, int(want/per)+1)
 	}
-	upTo, drop := t.cleanUpTo(keep, drop)
-	n := newHash(t.inf, t.prefix)
-	for size := minIndex; size < len(t.idx) && size/8*5 < t.used-drop; size *= 2 {
-		n.setIndex(2 * size)
-	}
-	n.tombs, n.dirty = t.tombs, t.dirty
+	upTo := t.cleanUpTo(keep, drop)
 	absent, lost := t.disk.absent, t.lostPrefixes()
+	t.rebuild(func(s int32, tag uint32) bool {
+		f := t.flags[s]
+		if int(tag>>16) <= upTo && f&keep == 0 && f&flagOnDisk != 0 {
+			absent++
+			lost[tag>>16] = true
+			return false
+		}
+		return true
+	})
+	t.setPartial(absent)
+	t.keepComplete(lost)
+	return before - t.MemBytes()
+}
+
+// rebuild moves the entries that keep wants to memory of the size that they need. What is known of the disk stays.
+func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
+	n := newHash(t.inf, t.prefix)
+	var kept []uint64
+	entries, keyBytes := 0, 0
 	for _, e := range t.idx {
 		if e == 0 {
 			continue
 		}
 		s := int32(uint32(e) - 1)
-		f := t.flags[s]
-		if int(e>>48) <= upTo && f&keep == 0 && f&flagOnDisk != 0 {
-			absent++
-			lost[e>>48] = true
+		if !keep(s, uint32(e>>32)) {
 			continue
 		}
-		n.copyFrom(t, s, uint32(e>>32))
+		entries++
+		kept = append(kept, e)
+		if !t.intKey {
+			keyBytes += int(t.krefs[s] & maxKeyLen)
+		}
 	}
-	n.setPartial(absent)
-	n.keepComplete(lost)
+	size := minIndex
+	for size/8*5 <= entries {
+		size *= 2
+	}
+	n.setIndex(size)
+	room := entries + entries/8 + 16
+	n.flags, n.words = make([]uint8, 0, room), make([]int64, 0, room*t.w)
+	if t.intKey {
+		n.ints = make([]int64, 0, room)
+	} else {
+		n.krefs, n.arena = make([]uint64, 0, room), make([]byte, 0, keyBytes+keyBytes/8)
+	}
+	n.dirty, n.disk = t.dirty, t.disk
+	for _, e := range kept {
+		s := int32(uint32(e) - 1)
+		n.copyFrom(t, s, uint32(e>>32))
+		if t.flags[s]&flagTomb != 0 {
+			n.tombs++
+		}
+	}
 	*t = *n
-	return before - t.MemBytes()
 }
 
-// cleanUpTo gives the hash prefix up to which want clean entries can be dropped,
-// and their number. So what is dropped is a stretch of segments, and the rest
-// stays complete.
-func (t *Hash) cleanUpTo(keep uint8, want int) (prefix, n int) {
+// cleanUpTo gives the hash prefix up to which want clean entries can be dropped.
+// So what is dropped is a stretch of segments, and the rest stays complete.
+func (t *Hash) cleanUpTo(keep uint8, want int) int {
+	n := 0
 	counts := make([]int32, 1<<(8*hashKeyBytes))
 	for _, e := range t.idx {
 		if e == 0 {
@@ -116,10 +148,10 @@ func (t *Hash) cleanUpTo(keep uint8, want int) (prefix, n int) {
 	}
 	for p, c := range counts {
 		if n += int(c); n >= want {
-			return p, n
+			return p
 		}
 	}
-	return len(counts) - 1, n
+	return len(counts) - 1
 }
 
 // lostPrefixes says for each hash prefix whether entries under it may be only on disk.

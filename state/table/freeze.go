@@ -305,8 +305,14 @@ func (t *Hash) thaw(n int) int {
 			t.unlink(int32(i))
 		}
 	}
+	if len(t.flags) > shrinkAbove && t.used < len(t.flags)/4 {
+		t.rebuild(func(int32, uint32) bool { return true })
+	}
 	return max(n, 1)
 }
+
+// shrinkAbove is the number of slots from which on a table that has become much emptier gives memory back.
+const shrinkAbove = 1 << 14
 
 func (t *Hash) clear() { t.reset() }
 

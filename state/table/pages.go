@@ -331,7 +331,8 @@ func (p *pages) remove(q pos) {
 	p.shrink(q)
 }
 
-// shrink removes the leaf at q if it is empty, or joins it with the next one if both are small.
+// shrink removes the leaf at q if it is empty, or joins it with the next one if both together leave room in one: where entries come and go,
+// leaves would else become emptier for ever.
 func (p *pages) shrink(q pos) {
 	b := p.top[q.b]
 	l := b.leaves[q.l]
@@ -339,11 +340,11 @@ func (p *pages) shrink(q pos) {
 		p.dropLeaf(q)
 		return
 	}
-	if len(l.ents) > leafCells/8 || q.l+1 >= len(b.leaves) {
+	if len(l.ents) > leafCells/3 || q.l+1 >= len(b.leaves) {
 		return
 	}
 	r := b.leaves[q.l+1]
-	if p.pending && l.gen != r.gen || len(l.ents)+len(r.ents) > leafCells/2 || len(l.data)+len(r.data) > leafBytes/2 {
+	if p.pending && l.gen != r.gen || len(l.ents)+len(r.ents) > leafCells*3/4 || len(l.data)+len(r.data) > leafBytes/2 {
 		return
 	}
 	before := l.mem()
