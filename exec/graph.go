@@ -116,7 +116,9 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 	if err != nil {
 		return dataflow.Handle{}, err
 	}
-	return b.g.Add(op, b.ids[n], n.Props().HasWatermark, ports, ins...), nil
+	h := b.g.Add(op, b.ids[n], n.Props().HasWatermark, ports, ins...)
+	b.g.SetTag(h, n)
+	return h, nil
 }
 
 // portInfo describes the rows of a node to a person.

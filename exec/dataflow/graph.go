@@ -45,6 +45,7 @@ type node struct {
 	fed      bool      // a source beneath got rows in the epoch
 	emit     Emit
 	spent    opTime
+	tag      any
 }
 
 type edge struct {

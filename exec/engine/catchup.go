@@ -509,6 +509,7 @@ func (e *Engine) handOver(v *view, f *backfill) bool {
 			v.mu.Lock()
 			v.status, v.fill = viewRunning, nil
 			v.mu.Unlock()
+			e.viewsChanged()
 			e.republish(v)
 			if err := e.allNews(v, v.pos); err != nil {
 				e.fillFailed(v, err)

@@ -63,8 +63,21 @@ func (e *Engine) maybeCheckpoint() {
 // minCheckpointInterval is the least time between checkpoints, however much state there is.
 const minCheckpointInterval = 500 * time.Millisecond
 
-// memoryUsed gives the bytes of state and contents in memory, about. It runs on the loop's goroutine.
+// memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
+// concerns few of them. It runs on the loop's goroutine.
 func (e *Engine) memoryUsed() int64 {
+	now := time.Now()
+	if now.Sub(e.memoryAt) < memoryEvery {
+		return e.memory
+	}
+	e.memoryAt, e.memory = now, e.countMemory()
+	return e.memory
+}
+
+// memoryEvery is how old a count of the memory in use may be.
+const memoryEvery = 50 * time.Millisecond
+
+func (e *Engine) countMemory() int64 {
 	n := int64(0)
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st != viewBackfill {

@@ -77,15 +77,19 @@ type Engine struct {
 	tables         map[catalog.OID]*tableContents
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view
+	shared         *sharing // what views share; nil: to be found
 	gone           []dropped
 	lettersRead    bool // a view is built on late rows or dead letters
+	newsKept       bool // letters were kept in the last epoch
 	newsWaits      bool // letters of views that were filled wait for an epoch, to be given to those who read them
 	dirty          bool // epochs since the last checkpoint
 	lastCheckpoint time.Time
 	checkpoints    *checkpointer
-	thawing        bool  // a checkpoint was written, and operator state has to let go of what it kept for it
-	stopViews      bool  // during a recovery after others that did not end
-	startedAt      int64 // microseconds since 1970
+	memoryAt       time.Time // when memoryUsed counted last
+	memory         int64     // what it counted
+	thawing        bool      // a checkpoint was written, and operator state has to let go of what it kept for it
+	stopViews      bool      // during a recovery after others that did not end
+	startedAt      int64     // microseconds since 1970
 
 	trimmed sync.Map // OIDs of dropped streams whose rows are no longer in the log, for snapshots that are older
 

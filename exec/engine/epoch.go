@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -108,7 +109,9 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 	e.publish(b, marks)
 	t.commitOffsets, t.total = time.Since(published), time.Since(b.started)
 	for _, v := range e.views {
-		v.progress.finish(b.n, t.phases)
+		if v.ran == b.n {
+			v.progress.finish(b.n, t.phases)
+		}
 	}
 	return nil
 }
@@ -237,32 +240,61 @@ func (e *Engine) realize(b *epochBuild) {
 func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 	var reader *view // whose turn it is
 	in := e.epochInput(b, marks, &reader)
+	in.share = e.shares()
+	defer in.share.end()
+	for oid := range b.changes {
+		in.share.wake(oid, in.n)
+	}
+	for oid, m := range marks {
+		if m.moved() {
+			in.share.wake(oid, in.n)
+		}
+	}
 	for _, v := range e.views {
 		reader = v
 		if !v.fillEnded() { // the goroutine that fills it has it
 			v.hold(in)
-			marks[v.rel.OID] = still(dataflow.NoWatermark, false)
 			continue
 		}
-		m := still(v.wm, v.idle)
 		v.changes = v.changes[:0]
 		if st, _ := v.getStatus(); st != viewRunning {
-			marks[v.rel.OID] = m
 			continue
 		}
-		err := v.blockedBy(e)
-		if err == nil && v.needsRun(in) {
-			err = v.timed(in)
+		var err error
+		if v.onViews {
+			err = v.blockedBy(e)
 		}
-		if err != nil {
-			v.changes = nil
-			v.setStatus(viewFailed, err)
-			e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
+		if err != nil || v.needsRun(in) {
+			m := still(v.wm, v.idle)
+			v.ran = in.n
+			if err == nil {
+				err = v.timed(in)
+			}
+			if err != nil {
+				v.changes = nil
+				v.setStatus(viewFailed, err)
+				e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
+			}
+			v.keepNews(e)
+			if m.after, m.idleAfter = v.wm, v.idle; m.moved() || len(v.changes) > 0 {
+				in.share.wake(v.rel.OID, in.n)
+			}
+			marks[v.rel.OID] = m
 		}
-		v.keepNews(e)
 		v.pos = in.n
-		m.after, m.idleAfter = v.wm, v.idle
-		marks[v.rel.OID] = m
+	}
+}
+
+// marksNow looks up an epoch's marks: those of streams, and of views that ran in it; other views stand where they stood.
+func (e *Engine) marksNow(marks map[catalog.OID]mark) func(catalog.OID) mark {
+	return func(oid catalog.OID) mark {
+		if m, ok := marks[oid]; ok {
+			return m
+		}
+		if v := e.viewByOID[oid]; v != nil && v.fillEnded() {
+			return still(v.wm, v.idle)
+		}
+		return still(dataflow.NoWatermark, false)
 	}
 }
 
@@ -281,7 +313,7 @@ func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **
 			}
 			return nil
 		},
-		marks: marksIn(marks),
+		marks: e.marksNow(marks),
 		stream: func(oid catalog.OID) (streamInput, bool) {
 			s := e.streams[oid]
 			if s == nil {
@@ -312,11 +344,9 @@ func errNotRunning(in *view) error {
 // publish makes the epoch what readers see.
 func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	old := e.current()
-	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1), marks: map[catalog.OID]watermark{}, streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: map[catalog.OID]bool{}}
-	for oid, s := range old.rels {
-		if b.cat.ByOID(oid) != nil {
-			p.rels[oid] = s
-		}
+	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: maps.Clone(old.rels), marks: maps.Clone(old.marks), streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: maps.Clone(old.idle)}
+	if b.cat != old.cat {
+		p.forgetDropped()
 	}
 	for oid, s := range e.streams {
 		p.rels[oid] = &streamSnapshot{e: e, rel: s.rel, epoch: b.n}
@@ -331,8 +361,10 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 	}
 	for _, v := range e.views {
-		if st, _ := v.getStatus(); st == viewRunning {
-			v.publishTo(p)
+		if v.ran == b.n || p.rels[v.rel.OID] == nil {
+			if st, _ := v.getStatus(); st == viewRunning {
+				v.publishTo(p)
+			}
 		}
 	}
 	for oid, m := range marks {
@@ -341,6 +373,14 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	e.pub.Store(p)
 	e.dirty = true
 	e.published.broadcast()
+}
+
+// forgetDropped takes out what is not in the catalog any more.
+func (p *published) forgetDropped() {
+	gone := func(oid catalog.OID) bool { return p.cat.ByOID(oid&^deadOID) == nil }
+	maps.DeleteFunc(p.rels, func(oid catalog.OID, _ contentSnapshot) bool { return gone(oid) })
+	maps.DeleteFunc(p.marks, func(oid catalog.OID, _ watermark) bool { return gone(oid) })
+	maps.DeleteFunc(p.idle, func(oid catalog.OID, _ bool) bool { return gone(oid) })
 }
 
 // fail turns the engine read-only: a write could not be made durable. It gives the error that statements answer with.

@@ -226,11 +226,14 @@ func (e *Engine) allNews(v *view, epoch uint64) error {
 
 // forgetNews ends the epoch: its letters have been read.
 func (e *Engine) forgetNews() {
-	for _, v := range e.views {
-		if st, _ := v.getStatus(); st != viewBackfill {
-			v.news = news{}
+	if e.lettersRead || e.newsWaits || e.newsKept {
+		for _, v := range e.views {
+			if st, _ := v.getStatus(); st != viewBackfill {
+				v.news = news{}
+			}
 		}
 	}
+	e.newsKept = e.lettersRead // those of a view that is being filled stay
 	for _, s := range e.streams {
 		s.heldNow = nil
 	}

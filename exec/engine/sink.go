@@ -87,14 +87,30 @@ func (s *viewSink) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.E
 	if s.deadB == nil {
 		s.deadB = batch.New(columnTypes(deadColumns), 16)
 	}
-	c := s.deadB.Cols
+	appendDead(s.deadB, ep, b, i, err, s.epoch)
+	s.deadTotal += b.Weight(i)
+	return nil
+}
+
+// appendDead adds the letter of row i of b, which failed with err.
+func appendDead(to *batch.Batch, ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error, epoch uint64) {
+	c := to.Cols
 	c[0].AppendString(string(err.Code))
 	c[1].AppendString(err.Message)
 	c[2].AppendBytes(rowJSON(portOf(ep).Columns, b, i))
-	c[3].AppendInt(int64(s.epoch))
-	s.deadB.EndRow(b.Weight(i))
-	s.deadTotal += b.Weight(i)
-	return nil
+	c[3].AppendInt(int64(epoch))
+	to.EndRow(b.Weight(i))
+}
+
+// bury adds letters that were written once for several views.
+func (s *viewSink) bury(letters *batch.Batch) {
+	if s.deadB == nil {
+		s.deadB = batch.New(columnTypes(deadColumns), letters.N)
+	}
+	s.deadB.AppendBatch(letters, nil)
+	for i := range letters.N {
+		s.deadTotal += letters.Weight(i)
+	}
 }
 
 // flush hands the epoch's late rows and letters to the view's hidden relations.

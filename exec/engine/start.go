@@ -105,6 +105,7 @@ func (e *Engine) addView(v *view) {
 
 // keepChanges says for each view whether another reads its changes.
 func (e *Engine) keepChanges() {
+	e.viewsChanged()
 	read := map[catalog.OID]bool{}
 	for _, v := range e.views {
 		for _, s := range v.graph.Sources() {

@@ -40,6 +40,9 @@ type mark struct {
 	idleBefore, idleAfter bool
 }
 
+// moved says that the epoch changes it.
+func (m mark) moved() bool { return m.before != m.after || m.idleBefore != m.idleAfter }
+
 // still is the mark of what does not move.
 func still(w dataflow.Watermark, idle bool) mark { return mark{w, w, idle, idle} }
 

@@ -50,10 +50,17 @@ type view struct {
 	// own are the watermarks that the query itself declares (FROM s WATERMARK ...), by source; nil for the stream's own.
 	own []*ownMark
 
+	timers []dataflow.Timed // operators that want epochs because time passes
+	ran    uint64           // the last epoch in which it had something to do
+	wanted uint64           // the last epoch that may concern it: something that it reads changed
+	steps  [][]exec.Step    // by source, what may be evaluated once for several views; nil until it is asked for
+
 	// misfit says that the state in the store is not that of the view's plan, as after a change of the binary: it must be rebuilt.
 	misfit error
 	// unbuilt says that the view has no operators: they could not be built on this binary. Its status says why.
 	unbuilt bool
+	// letters says that it reads late rows or dead letters, onViews that it reads views.
+	letters, onViews bool
 
 	// pos is the last epoch that the view's state and contents include.
 	pos uint64
@@ -91,6 +98,15 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	}
 	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
+	for _, s := range v.graph.Sources() {
+		v.letters = v.letters || isLetters(s.Rel.OID)
+		v.onViews = v.onViews || s.Rel.Kind == catalog.MatView
+	}
+	v.graph.Operators(func(op dataflow.Operator) {
+		if t, ok := op.(dataflow.Timed); ok {
+			v.timers = append(v.timers, t)
+		}
+	})
 	return v, nil
 }
 
@@ -104,6 +120,8 @@ type epochInput struct {
 	marks func(oid catalog.OID) mark
 	// stream gives what progress tells of a stream, false of another relation; nil where it isn't known.
 	stream func(oid catalog.OID) (streamInput, bool)
+	// share evaluates for several views what has no state; nil where a view runs by itself.
+	share *sharing
 }
 
 // marksIn looks marks up; a relation without one has no watermark.
@@ -118,6 +136,9 @@ func marksIn(marks map[catalog.OID]mark) func(catalog.OID) mark {
 
 // needsRun says whether the epoch gives the view anything to do.
 func (v *view) needsRun(in *epochInput) bool {
+	if in.share != nil && v.wanted != in.n && in.n != v.rel.CreatedEpoch && len(v.timers) == 0 && !v.letters {
+		return false
+	}
 	for _, s := range v.graph.Sources() {
 		if len(in.changes(s.Rel.OID)) > 0 {
 			return true
@@ -135,6 +156,9 @@ func (v *view) needsRun(in *epochInput) bool {
 
 // due is nextDue of a view that the loop runs; another's operators are at work elsewhere, or stopped.
 func (v *view) due() (int64, bool) {
+	if len(v.timers) == 0 {
+		return 0, false
+	}
 	if st, _ := v.getStatus(); st != viewRunning {
 		return 0, false
 	}
@@ -144,13 +168,11 @@ func (v *view) due() (int64, bool) {
 // nextDue is the timestamp at which a time-dependent operator has something to do.
 func (v *view) nextDue() (int64, bool) {
 	due, any := int64(0), false
-	v.graph.Operators(func(op dataflow.Operator) {
-		if t, ok := op.(dataflow.Timed); ok {
-			if d, ok := t.NextDue(); ok && (!any || d < due) {
-				due, any = d, true
-			}
+	for _, t := range v.timers {
+		if d, ok := t.NextDue(); ok && (!any || d < due) {
+			due, any = d, true
 		}
-	})
+	}
 	return due, any
 }
 
@@ -177,6 +199,17 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 	v.planning = time.Since(start)
 	v.pushed, v.emitted, v.sourceRows = 0, 0, v.sourceRows[:0]
 	for _, src := range v.graph.Sources() {
+		if in.share != nil {
+			rows, ok, err := in.share.push(v, src, in)
+			if err != nil {
+				return err
+			}
+			if ok {
+				v.pushed += rows
+				v.sourceRows = append(v.sourceRows, rows)
+				continue
+			}
+		}
 		index := 0
 		err := eachBatch(in.changes(src.Rel.OID), func(b *batch.Batch) error {
 			err := v.graph.Push(src, sourceBatch(src, b, in.n, index))

@@ -200,6 +200,9 @@ func (w *operator) emitByRow(b *batch.Batch, times []int64, out dataflow.Emit) e
 // EndEpoch implements dataflow.Operator.
 func (w *operator) EndEpoch(*dataflow.Epoch, dataflow.Emit) error { return nil }
 
+// AddNullTimes counts rows without a time that were dropped elsewhere, on this operator's behalf.
+func (w *operator) AddNullTimes(n int64) { w.stats.RowsNullEvent += n }
+
 // Stats counts the rows that had no time.
 func (w *operator) Stats() dataflow.Stats {
 	s := w.stats
