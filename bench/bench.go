@@ -115,7 +115,7 @@ func run(ctx context.Context, o Options) error {
 	for _, w := range []struct {
 		name string
 		run  func(context.Context, Options) error
-	}{{"pauses", pauses}, {"views", views}} {
+	}{{"pauses", pauses}, {"views", views}, {"large", largeState}} {
 		if !o.wants(w.name) {
 			continue
 		}
@@ -165,7 +165,7 @@ func served(ctx context.Context, o *Options) error {
 	for _, w := range []struct {
 		name string
 		run  func(context.Context, *Options) ([]Figure, error)
-	}{{"wire-group-commit", groupCommit}, {"latency", latency}, {"read-points", pointReads}, {"read-scan", scans}, {"read-beside-writes", interference}} {
+	}{{"wire-group-commit", groupCommit}, {"latency", latency}, {"read-points", pointReads}, {"read-scan", scans}, {"read-beside-writes", interference}, {"recovery", recovery}} {
 		if err := measure(w.name, w.run); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (o *Options) wants(name string) bool {
 		return true
 	}
 	for _, n := range o.Names {
-		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && name == "pauses" {
+		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "pauses" || name == "large") {
 			return true
 		}
 	}

@@ -103,7 +103,8 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 		v.onViews = v.onViews || s.Rel.Kind == catalog.MatView
 	}
 	v.graph.Operators(func(op dataflow.Operator) {
-		if t, ok := op.(dataflow.Timed); ok {
+		w, divided := op.(interface{ Waits() bool })
+		if t, ok := op.(dataflow.Timed); ok && (!divided || w.Waits()) {
 			v.timers = append(v.timers, t)
 		}
 	})

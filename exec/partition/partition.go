@@ -161,6 +161,12 @@ func (o *Operator) Metrics() map[string]int64 {
 	return sum
 }
 
+// Waits says whether NextDue can give a time at all: the slots' operators are timed.
+func (o *Operator) Waits() bool {
+	_, ok := o.slots[0].op.(dataflow.Timed)
+	return ok
+}
+
 // NextDue implements dataflow.Timed: the first of the slots' times.
 func (o *Operator) NextDue() (due int64, any bool) {
 	for i := range o.slots {

@@ -116,8 +116,9 @@ func (t *Hash) fetchOneBytes(key []byte, tag uint32) int32 {
 	return t.lookupBytes(key, tag)
 }
 
-// resolve answers the misses from disk: by whole segments while the space has
-// room, by keys in sorted order otherwise. Of bytes keys, miss i is data[off[i]:off[i+1]].
+// resolve answers the misses from disk: by whole segments if the space has
+// room for all that is absent, by keys in sorted order otherwise, so that what
+// is looked for once does not drive out what is in use. Of bytes keys, miss i is data[off[i]:off[i+1]].
 func (t *Hash) resolve(off []uint32, data []byte) {
 	d := &t.disk
 	if d.absent == 0 {
@@ -128,19 +129,13 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 		return
 	}
 	slices.SortFunc(d.misses, func(a, b miss) int { return cmp.Compare(a.tag, b.tag) })
-	perSegment := (d.absent/int64(d.missing) + 1) * t.entryBytes()
-	rest := d.misses[:0]
-	for _, m := range d.misses {
-		seg := t.segment(m.tag)
-		if d.partial && !d.complete[seg] {
-			if !t.inf.sp.hasRoom(perSegment) {
-				rest = append(rest, m)
-				continue
+	rest := d.misses
+	if t.inf.sp.hasRoom(d.absent * t.entryBytes()) {
+		for _, m := range d.misses {
+			if seg := t.segment(m.tag); d.partial && !d.complete[seg] {
+				t.loadSegment(seg)
 			}
-			t.loadSegment(seg)
 		}
-	}
-	if len(rest) == 0 {
 		return
 	}
 	var buf []byte
