@@ -16,7 +16,7 @@ func benchMain(args []string) int {
 	smoke := fs.Bool("smoke", false, "tiny sizes, for correctness only")
 	asJSON := fs.Bool("json", false, "write all figures as one JSON array")
 	profiles := fs.String("cpu-profiles", "", "directory for CPU profiles (pprof) of the servers that workloads over the wire start")
-	partitions := fs.Int("partitions", 0, "state_partitions of the views of the engine's workloads; 0 leaves it at its default")
+	partitions := fs.Int("partitions", 1, "state_partitions of the views of the engine's workloads, for figures a core; 0 leaves it at its default")
 	epochs := fs.Int("epochs", 0, "measure so many epochs of the engine's workloads; 0: as many as each says")
 	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
 	if err := fs.Parse(args); err != nil {

@@ -46,6 +46,7 @@ type dedup struct {
 	off    []uint32
 	data   []byte
 	fresh  []int32 // rows that come out
+	gone   []int64 // integer keys that expire
 }
 
 // New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
@@ -104,7 +105,11 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	} else {
 		d.findBytes(b, vecs, sel, time)
 	}
-	_ = rowenc.EachRow(b.N, sel, func(i int) error { d.stats.RowsDuplicate += b.Weight(i); return nil })
+	if b.Weights == nil && sel == nil {
+		d.stats.RowsDuplicate += int64(b.N)
+	} else {
+		_ = rowenc.EachRow(b.N, sel, func(i int) error { d.stats.RowsDuplicate += b.Weight(i); return nil })
+	}
 	d.stats.RowsDuplicate -= int64(len(d.fresh))
 	if len(d.fresh) == 0 {
 		return nil
@@ -120,7 +125,7 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 
 // dropLate records late rows and gives the others of sel.
 func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *batch.Vector) []int32 {
-	if time == nil || ep.Final || ep.Before == dataflow.NoWatermark {
+	if time == nil || ep.Final || ep.Before == dataflow.NoWatermark || sel == nil && allAfter(time, b.N, int64(ep.Before)) {
 		return sel
 	}
 	d.sel = d.sel[:0]
@@ -134,6 +139,19 @@ func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *
 		return nil
 	})
 	return d.sel
+}
+
+// allAfter says that all of the first n values are timestamps after a bound. It may say false where they are.
+func allAfter(time *batch.Vector, n int, bound int64) bool {
+	if k := time.Type.Kind; time.Valid != nil || k != types.Timestamp && k != types.TimestampTZ {
+		return false
+	}
+	for _, t := range time.I64[:n] {
+		if t <= bound {
+			return false
+		}
+	}
+	return true
 }
 
 // findInts puts the rows of sel whose integer key is new into fresh.
@@ -163,8 +181,9 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 		if sel != nil {
 			i = sel[k]
 		}
+		// What was there before the epoch is known without a look at its words.
 		w := int(d.slots[i]) * d.words
-		if words[w] != 0 {
+		if !d.seen.Added(d.slots[i]) || words[w] != 0 {
 			continue
 		}
 		d.fresh = append(d.fresh, i)
@@ -257,7 +276,13 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	}
 	until := int64(ep.After)
 	if d.intKey {
-		d.expiry.ExpireInts(until, func(key int64) { d.forget(d.seen.FindInt(key)) })
+		d.gone = d.gone[:0]
+		d.expiry.ExpireInts(until, func(key int64) { d.gone = append(d.gone, key) })
+		d.slots = room(d.slots, len(d.gone))
+		d.seen.FindManyInts(d.gone, d.slots)
+		for _, s := range d.slots {
+			d.forget(s)
+		}
 		if v, ok := d.null.Get([]byte{0}); ok {
 			if at, _ := rowenc.Varint(v); at <= until {
 				d.null.Delete([]byte{0})

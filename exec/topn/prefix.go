@@ -61,6 +61,39 @@ func (p *prefix) end(b boundary, partEnd []byte) []byte {
 
 func (t *topN) boundKey(p *prefix, part []byte) []byte { return append([]byte{p.id}, part...) }
 
+// trimEnd is where the longest prefix of a partition ends: at key or, with ties, behind what begins as it. nil: nowhere yet.
+type trimEnd struct {
+	key  []byte
+	ties bool
+}
+
+// before says whether a key lies beyond the end.
+func (e trimEnd) before(key []byte) bool {
+	return e.key != nil && bytes.Compare(key, e.key) > 0 && !(e.ties && bytes.HasPrefix(key, e.key))
+}
+
+// keepUpTo tells where the rows of a partition end that are kept, where those beyond can't come back. It aliases the table of bounds.
+func (t *topN) keepUpTo(part []byte) trimEnd {
+	if t.noLimit {
+		return trimEnd{}
+	}
+	p := &t.prefixes[len(t.prefixes)-1]
+	t.key = append(append(t.key[:0], p.id), part...)
+	val, ok := t.bounds.Get(t.key)
+	if !ok {
+		return trimEnd{}
+	}
+	_, val = rowenc.Varint(val)
+	send, key := rowenc.Uvarint(val)
+	if len(key) == 0 {
+		return trimEnd{}
+	}
+	if p.ties {
+		key = key[:send]
+	}
+	return trimEnd{key, p.ties}
+}
+
 // load reads the boundary of a partition; it does not alias the table.
 func (t *topN) load(p *prefix, part []byte) boundary {
 	val, ok := t.bounds.Get(t.boundKey(p, part))

@@ -38,7 +38,9 @@ type topN struct {
 	log   rowenc.Changes // this epoch's changes: key, then trailer
 	diff  rowenc.Changes // what they change in the output, in the same form
 	group []change       // the changes of one partition
+	end   trimEnd        // beyond it no row of the partition at hand is kept
 	key   []byte
+	val   []byte
 	stats dataflow.Stats
 }
 
@@ -188,17 +190,23 @@ func (t *topN) update(trim bool) error {
 		n := len(key) - trailerLen
 		plen := int(binary.BigEndian.Uint32(key[n:]))
 		if !bytes.Equal(key[:plen], part) || part == nil {
-			if part != nil {
+			if len(t.group) > 0 {
 				t.updatePartition(part, trim)
 			}
 			part, t.group = key[:plen:plen], t.group[:0]
+			if t.trim {
+				t.end = t.keepUpTo(part)
+			}
 		}
 		c := change{key: key[:n:n], logKey: key, w: w}
+		if t.trim && w > 0 && t.end.before(c.key) {
+			return nil // it would be trimmed again
+		}
 		c.now = t.apply(c, plen)
 		t.group = append(t.group, c)
 		return nil
 	})
-	if part != nil {
+	if len(t.group) > 0 {
 		t.updatePartition(part, trim)
 	}
 	t.log.Reset()
@@ -216,9 +224,10 @@ func (t *topN) apply(c change, plen int) int64 {
 		t.stats.RowsRemoved++
 		return 0
 	}
-	v := binary.AppendUvarint(nil, uint64(plen))
+	v := binary.AppendUvarint(t.val[:0], uint64(plen))
 	v = binary.AppendUvarint(v, uint64(c.sortEnd()))
-	t.rows.Put(c.key, binary.AppendVarint(v, now))
+	t.val = binary.AppendVarint(v, now)
+	t.rows.Put(c.key, t.val)
 	t.stats.RowsUpdated++
 	return now
 }
