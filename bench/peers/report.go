@@ -35,6 +35,7 @@ type figure struct {
 	rows     int64
 	sums     []string // the answers, alike if all is well
 	recorded bool
+	cold     bool // the only run of a JVM
 }
 
 // median gives the figure of an engine's lines; the first run of a JVM is not counted where there are others.
@@ -50,7 +51,8 @@ func median(lines []line, engine, workload, format string, rows int64) (f figure
 		return f, false
 	}
 	if strings.HasPrefix(engine, "flink") || strings.HasPrefix(engine, "spark") {
-		if warm := slices.DeleteFunc(slices.Clone(use), func(l line) bool { return l.Run == 0 }); len(warm) > 0 {
+		warm := slices.DeleteFunc(slices.Clone(use), func(l line) bool { return l.Run == 0 })
+		if f.cold = len(warm) == 0; !f.cold {
 			use = warm
 		}
 	}
@@ -112,6 +114,8 @@ func (r *report) text() (string, error) {
 			mark := ""
 			if f.recorded {
 				mark = "†"
+			} else if f.cold {
+				mark = "‡"
 			}
 			ratio := own.rate / f.rate
 			cells += fmt.Sprintf(" %.0f%s | %s |", f.rate, mark, short(ratio))
@@ -161,7 +165,7 @@ func (r *report) head(sb *strings.Builder) {
 	fmt.Fprintf(sb, `# Compared with other engines
 
 Written by `+"`make bench-peers`"+` on %s: %s, %d cores, %s, %d rows of input. Thousand rows a CPU second (user and system, the whole process), the
-median of %d runs of Tidemark, 3 of DuckDB, else the warm one; a ratio is Tidemark's, at the default retention, to the other's.
+median of the runs (Tidemark: %d, DuckDB: 3, a JVM: the warm one); a ratio is Tidemark's, at the default retention, to the other's.
 
 `, time.Now().Format(time.DateOnly), cpuModel(), runtime.NumCPU(), runtime.Version(), r.settings.rows, r.settings.runs)
 	fmt.Fprintf(sb, `All engines read the same files, which [bench/peers](../bench/peers) makes, and their answers are equal by a checksum over all rows, or this page is not written. Tidemark runs as a user has it: a server, a `+"`file`"+`
@@ -169,7 +173,7 @@ source with its watermark, late rows recorded, a checkpoint every 10 s, the resu
 kept in the log. Flink (heap state) and Spark (RocksDB state) checkpoint and write Parquet files exactly once; DuckDB answers once over all files and keeps nothing. A JVM is warmed first, Flink by a whole run, Spark by 200,000 rows.
 
 `)
-	fmt.Fprintf(sb, "† not run here, but recorded on %s on another machine (2 cores of an Intel Xeon), some on 10 million rows: for the order of magnitude only.\n\n", recordedDate)
+	fmt.Fprintf(sb, "† not run here, but recorded on %s on another machine (2 cores of an Intel Xeon), some on 10 million rows: for the order of magnitude only. ‡ a run of a JVM that was not warm.\n\n", recordedDate)
 }
 
 func cpuModel() string {
