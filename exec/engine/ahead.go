@@ -9,7 +9,8 @@ import (
 )
 
 // stepOption is the option of a stream that holds rows back whose event time is further ahead of the greatest so far than it says:
-// one row with a wrong clock would close all windows. The first row of a stream has nothing to be compared with.
+// one row with a wrong clock would close all windows. The first row of a stream has nothing to be compared with, and a row that does not
+// move the watermark, because ADVANCE or silence has taken it further than rows did, is not ahead.
 const stepOption = "max_watermark_step"
 
 // watermarkStep reads the option, microseconds; 0 without it.
@@ -46,7 +47,7 @@ func (e *Engine) holdAhead(b *epochBuild) error {
 			continue
 		}
 		var parts []part
-		letters, high := batch.New(columnTypes(deadColumns), 0), s.maxEvent
+		letters, high := batch.New(columnTypes(deadColumns), 0), s.furthest()
 		for _, p := range c.parts {
 			rows, held := []*batch.Batch{}, letters.N
 			err := eachBatch([]part{p}, func(x *batch.Batch) error {
@@ -78,7 +79,16 @@ func (e *Engine) holdAhead(b *epochBuild) error {
 	return nil
 }
 
-// inStep lists the rows whose event time is in step with the greatest so far, which it moves on, and makes letters of the others.
+// furthest is the event time that the next one is compared with: the greatest so far, or that which the watermark stands for, if it is
+// beyond that.
+func (s *stream) furthest() int64 {
+	if s.maxEvent == dataflow.NoTime || s.wm == dataflow.NoWatermark {
+		return s.maxEvent
+	}
+	return max(s.maxEvent, int64(s.wm)+s.rel.Watermark.DelayMicros)
+}
+
+// inStep lists the rows whose event time is in step with the furthest so far, which it moves on, and makes letters of the others.
 func (s *stream) inStep(b *batch.Batch, high *int64, letters *batch.Batch, epoch uint64) []int32 {
 	v := b.Cols[s.rel.Watermark.Column]
 	ok := make([]int32, 0, b.N)
@@ -111,7 +121,7 @@ func (s *stream) letter(b *batch.Batch, i int, high int64, letters *batch.Batch,
 	t, _ := eventMicros(v.Type, v.I64[i])
 	c := letters.Cols
 	c[0].AppendString(string(sqlerr.DatetimeFieldOverflow))
-	c[1].AppendString("event time " + at(t) + " is further ahead of the greatest so far, " + at(high) + ", than " + stepOption + " allows")
+	c[1].AppendString("event time " + at(t) + " is further ahead of the stream's time, " + at(high) + ", than " + stepOption + " allows")
 	c[2].AppendBytes(rowJSON(names, b, i))
 	c[3].AppendInt(int64(epoch))
 	letters.EndRow(b.Weight(i))

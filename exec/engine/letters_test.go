@@ -115,6 +115,11 @@ func TestWatermarkStep(t *testing.T) {
 		c.want(`SELECT * FROM bad ORDER BY 2`, "s,2", "s,6")
 		c.restart(crash)
 	}
+	// Where the watermark stands further than the rows do, it is what a row is compared with: 2024-05-01 and its step.
+	c.exec(`ADVANCE WATERMARK OF s TO '2024-05-01'`,
+		`INSERT INTO s VALUES (7, '2024-04-01'), (8, '2024-05-01'), (9, '2024-05-03'), (10, '2024-05-02')`)
+	c.want(`SELECT k FROM s ORDER BY 1`, "1", "3", "4", "5", "7", "8", "10")
+	c.want(`SELECT watermark FROM tidemark.watermarks`, "2024-05-02 00:00:00+00")
 	c.exec(`DROP STREAM s`)
 	c.want(`SELECT count(*) FROM tidemark.dead_letters`, "0")
 	c.restart(true)
