@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,7 +18,7 @@ import (
 // largeState measures state of ten times the memory budget: how fast rows are taken in of keys that are in memory, and when one key in ten
 // is one that is not.
 func largeState(ctx context.Context, o Options) error {
-	sizes := []struct{ keys, budget int64 }{{10_000_000, 100 << 20}, {50_000_000, 512 << 20}}
+	sizes := []struct{ keys, budget int64 }{{2_000_000, 20 << 20}, {10_000_000, 100 << 20}, {50_000_000, 512 << 20}}
 	if o.Smoke {
 		sizes = []struct{ keys, budget int64 }{{100_000, 8 << 20}}
 	}
@@ -51,6 +52,7 @@ func largeStateOf(ctx context.Context, o Options, keys, budget int64) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
 	engine.LimitMemory(budget)
 	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), MemoryBytes: budget})
 	if err != nil {

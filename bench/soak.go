@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ func soak(ctx context.Context, o Options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
 	engine.LimitMemory(soakMemory)
 	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), MemoryBytes: soakMemory, CheckpointInterval: time.Minute})
 	if err != nil {

@@ -54,8 +54,13 @@ func (b *backing) Get(k []byte, f func(val []byte)) error {
 }
 
 // denseGets is the number of steps that a batch of gets goes through the next
-// keys rather than seek: a step costs a small part of a seek.
-const denseGets = 4
+// keys rather than seek: a step costs a small part of a seek. Where none of the
+// first sparseAfter keys was reached so, the others are sought one by one:
+// that asks the filters of the tables first, so keys that are new cost little.
+const (
+	denseGets   = 4
+	sparseAfter = 16
+)
 
 func (b *backing) GetMany(keys [][]byte, f func(i int, val []byte)) error {
 	if len(keys) < 8 {
@@ -71,14 +76,20 @@ func (b *backing) GetMany(keys [][]byte, f func(i int, val []byte)) error {
 	if err != nil {
 		return err
 	}
-	valid := false
+	valid, near := false, 0
 	var full []byte
 	for i, k := range keys {
 		full = b.full(full[:0], k)
 		for n := 0; valid && n < denseGets && bytes.Compare(it.Key(), full) < 0; n++ {
-			valid = it.Next()
+			if valid = it.Next(); valid && bytes.Compare(it.Key(), full) >= 0 {
+				near++
+			}
 		}
-		if !valid || bytes.Compare(it.Key(), full) < 0 {
+		if i >= sparseAfter && near == 0 {
+			if valid = it.SeekPrefixGE(full); !valid && it.Error() != nil {
+				break
+			}
+		} else if !valid || bytes.Compare(it.Key(), full) < 0 {
 			if valid = it.SeekGE(full); !valid && it.Error() == nil {
 				break
 			}

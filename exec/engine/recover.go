@@ -49,6 +49,9 @@ func (e *Engine) recover() error {
 	e.startedAt = time.Now().UnixMicro()
 	o := e.opts.Store
 	o.CacheBytes, o.Logger = e.opts.MemoryBytes/4, e.log
+	if o.MemTableSize == 0 { // there are four at most
+		o.MemTableSize = uint64(min(max(e.opts.MemoryBytes/32, 2<<20), 32<<20))
+	}
 	st, err := state.Open(e.opts.Dir, o)
 	if err != nil {
 		return err
