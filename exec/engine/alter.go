@@ -236,16 +236,20 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 	if s.tx != nil && !s.tx.implicit {
 		return nil, sqlerr.New(sqlerr.ActiveTransaction, "%s ... %s cannot run inside a transaction block", tag, strings.ToUpper(x.Action))
 	}
+	var notices []*sqlerr.Error
 	err := s.e.submit(ctx, 0, func(b *epochBuild) error {
 		r := b.cat.ByOID(rel.OID)
 		if r == nil {
 			return sqlerr.New(sqlerr.UndefinedTable, "materialized view \"%s\" does not exist", rel.Name)
 		}
+		all, _ := closure(b.cat, []catalog.OID{r.OID})
+		notices = b.e.refillNotices(all)
 		switch x.Action {
 		case "pause":
 			return b.pause(r)
 		case "resume":
 			if r.Options[pausedOption] == "" && b.e.statusOf(r.OID) == viewRunning {
+				notices = nil
 				return nil
 			}
 		}
@@ -257,6 +261,9 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range notices {
+		s.notice(n)
 	}
 	return done(tag), nil
 }
