@@ -28,29 +28,71 @@ type backing struct {
 	st     *Store
 	prefix []byte
 
-	mu   sync.Mutex // the end of a checkpoint closes what is cached
-	idle *spaceIter
+	mu     sync.Mutex // the end of a checkpoint closes what is cached
+	idle   *spaceIter
+	points []*spaceIter // for Get
 }
+
+// maxPoints bounds the iterators that wait for the next Get: as many as partitions of a view that read at a time.
+const maxPoints = 8
 
 // spaceIter is an iterator over a space, as of a number of checkpoints.
 type spaceIter struct {
 	*pebble.Iterator
 	gen uint64
+	key []byte // memory for Get
 }
 
 // full appends the key in the store to dst.
 func (b *backing) full(dst, k []byte) []byte { return append(append(dst, b.prefix...), k...) }
 
+// Get reads through an iterator, because Pebble's own Get does not look at the filters of the last level, where nearly everything is:
+// each key that is not there would cost the reading of a block.
 func (b *backing) Get(k []byte, f func(val []byte)) error {
-	v, c, err := b.st.db.Get(b.full(nil, k))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
-	}
+	it, err := b.point()
 	if err != nil {
 		return err
 	}
-	f(v)
-	return b.st.close(c)
+	it.key = b.full(it.key[:0], k)
+	if it.SeekPrefixGE(it.key) && bytes.Equal(it.Key(), it.key) {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return errors.Join(err, b.putPoint(it))
+		}
+		f(v)
+	}
+	return errors.Join(it.Error(), b.putPoint(it))
+}
+
+// point takes an iterator for Get, or makes one. putPoint gives it back.
+func (b *backing) point() (*spaceIter, error) {
+	gen := b.st.gen.Load()
+	b.mu.Lock()
+	var it *spaceIter
+	if n := len(b.points); n > 0 {
+		it, b.points = b.points[n-1], b.points[:n-1]
+	}
+	b.mu.Unlock()
+	if it != nil {
+		if it.gen == gen {
+			return it, nil
+		}
+		if err := b.st.close(it); err != nil {
+			return nil, err
+		}
+	}
+	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: b.prefix, UpperBound: after(b.prefix), UseL6Filters: true})
+	return &spaceIter{Iterator: n, gen: gen}, err
+}
+
+func (b *backing) putPoint(it *spaceIter) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.points) == maxPoints || it.Error() != nil || it.gen != b.st.gen.Load() {
+		return b.st.close(it)
+	}
+	b.points = append(b.points, it)
+	return nil
 }
 
 // denseGets is the number of steps that a batch of gets goes through the next
@@ -148,7 +190,7 @@ func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
 		}
 	}
 	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi})
-	return &spaceIter{n, gen}, err
+	return &spaceIter{Iterator: n, gen: gen}, err
 }
 
 func (b *backing) put(it *spaceIter) error {
@@ -161,7 +203,7 @@ func (b *backing) put(it *spaceIter) error {
 	return nil
 }
 
-// release closes the cached iterator, which keeps files and memtables alive.
+// release closes the cached iterators, which keep files and memtables alive.
 func (b *backing) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,4 +211,8 @@ func (b *backing) release() {
 		_ = b.st.close(b.idle) // an error of reading was given to its user
 		b.idle = nil
 	}
+	for _, it := range b.points {
+		_ = b.st.close(it)
+	}
+	b.points = nil
 }

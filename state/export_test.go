@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -22,3 +23,17 @@ func SetTableSize(s *Store, n int) { s.tableSize = n }
 
 // ForgetSpace has the store look at free space again with the next write.
 func ForgetSpace(s *Store) { s.spaceAt = time.Time{} }
+
+// Compact moves what is on disk to the last level.
+func Compact(s *Store) error {
+	return s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false)
+}
+
+// FilterHits counts the reads of absent keys that a filter answered, without the reading of a block.
+func FilterHits(s *Store) int64 { return s.db.Metrics().Filter.Hits }
+
+// MemTableBytes gives what memtables take at most before writes wait.
+func MemTableBytes(s *Store) int64 {
+	o := s.pebbleOptions()
+	return int64(o.MemTableSize) * int64(o.MemTableStopWritesThreshold)
+}

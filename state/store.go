@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Logger       zerolog.Logger
 	CacheBytes   int64  // block cache, part of the memory budget; 0: 64 MB
-	MemTableSize uint64 // 0: 32 MB
+	MemTableSize uint64 // 0: an eighth of CacheBytes, 32 MB at most
 	ReserveBytes uint64 // free space that is kept: writes fail with 53100 below it; 0: 128 MB
 	ReadOnly     bool   // nothing is written, also no recovery of the WAL; for offline checks
 
@@ -97,7 +97,9 @@ func Open(dir string, opts Options) (*Store, error) {
 		s.opts.CacheBytes = 64 << 20
 	}
 	if s.opts.MemTableSize == 0 {
-		s.opts.MemTableSize = 32 << 20
+		// Pebble takes memtables, of which there are several, out of the cache: one as large as the cache would leave nothing to it,
+		// and each read would read its block, and the filter of a file, anew.
+		s.opts.MemTableSize = uint64(min(max(s.opts.CacheBytes/8, 1<<20), 32<<20))
 	}
 	if s.opts.ReserveBytes == 0 {
 		s.opts.ReserveBytes = 128 << 20
@@ -191,7 +193,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 	}
 	for i := range o.Levels {
-		// Pebble leaves filters off, on the last level too, where nearly everything is.
+		// Pebble leaves filters off. Those of the last level, where nearly everything is, are used by iterators that ask for it (backing.Get).
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].BlockSize = 16 << 10
 	}

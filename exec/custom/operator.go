@@ -413,7 +413,8 @@ func (o *Operator) emit(gkey []byte, res Output, out dataflow.Emit) error {
 		}
 		return nil
 	}
-	if old, ok := o.st.emitted.Get(gkey); ok {
+	old, had := o.st.emitted.Get(gkey)
+	if had {
 		o.replaced(old, -1)
 	}
 	if len(res) == 0 {
@@ -425,7 +426,11 @@ func (o *Operator) emit(gkey []byte, res Output, out dataflow.Emit) error {
 		o.buf = appendDatums(o.buf, o.cols, row)
 	}
 	o.replaced(o.buf, 1)
-	o.st.emitted.Put(gkey, o.buf)
+	if had {
+		o.st.emitted.Put(gkey, o.buf)
+	} else {
+		o.st.emitted.PutNew(gkey, o.buf)
+	}
 	return nil
 }
 

@@ -5,7 +5,8 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// StatefulProcessor is user code with state. All methods are called from one goroutine. It must be a pure function of its arguments
+// StatefulProcessor is user code with state. All methods of one object are called from one goroutine at a time; a view makes an object for each of its
+// slots, which have keys of their own and run side by side. It must be a pure function of its arguments
 // and its state: no clock, randomness or I/O, or a replay gives something else. What an error, or a panic, leaves behind is undone.
 type StatefulProcessor interface {
 	// Init declares the state variables with the handle, which may be kept. It is called once, before anything else.

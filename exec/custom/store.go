@@ -117,19 +117,20 @@ func (s *store) copy(b []byte) []byte {
 // put sets a key; undone if the call fails. It gives the value before.
 func (s *store) put(t *table.Ordered, key, val []byte) (old []byte, had bool) {
 	old, had = t.Get(key)
-	u := undo{t: t, key: s.copy(key), had: had}
-	if had {
-		u.old = s.copy(old)
+	if !had {
+		s.putNew(t, key, val)
+		return nil, false
 	}
+	u := undo{t: t, key: s.copy(key), old: s.copy(old), had: true}
 	s.undo = append(s.undo, u)
 	t.Put(key, val)
-	return u.old, had
+	return u.old, true
 }
 
 // putNew sets a key that is known not to be there.
 func (s *store) putNew(t *table.Ordered, key, val []byte) {
 	s.undo = append(s.undo, undo{t: t, key: s.copy(key)})
-	t.Put(key, val)
+	t.PutNew(key, val)
 }
 
 // delete removes a key; undone if the call fails. It gives the value before.

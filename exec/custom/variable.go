@@ -236,15 +236,23 @@ func (v *variable) entry(user []types.Datum) []byte {
 	return v.key
 }
 
+// locate puts the key of an entry into scratch, without reading it.
+func (s *MapState) locate(operation string, user []types.Datum) ([]byte, error) {
+	if err := s.v.check(operation); err != nil {
+		return nil, err
+	}
+	if err := s.v.fits("user key", s.v.user.schema, user); err != nil {
+		return nil, err
+	}
+	return s.v.entry(user), nil
+}
+
 func (s *MapState) find(operation string, user []types.Datum) ([]byte, bool, error) {
 	v := s.v
-	if err := v.check(operation); err != nil {
+	key, err := s.locate(operation, user)
+	if err != nil {
 		return nil, false, err
 	}
-	if err := v.fits("user key", v.user.schema, user); err != nil {
-		return nil, false, err
-	}
-	key := v.entry(user)
 	if v.fresh != nil {
 		val, ok := v.fresh[string(v.ukey)]
 		return val, ok, nil
@@ -271,7 +279,8 @@ func (s *MapState) GetValue(userKey []types.Datum) (Row, bool, error) {
 // UpdateValue sets an entry.
 func (s *MapState) UpdateValue(userKey, vals []types.Datum) error {
 	v := s.v
-	if _, _, err := s.find("updateValue", userKey); err != nil {
+	key, err := s.locate("updateValue", userKey)
+	if err != nil {
 		return err
 	}
 	if err := v.fits("value", v.val, vals); err != nil {
@@ -283,21 +292,22 @@ func (s *MapState) UpdateValue(userKey, vals []types.Datum) error {
 		v.h.updated++
 		return nil
 	}
-	v.write(v.h.st.values, v.entry(userKey), val, false)
+	v.write(v.h.st.values, key, val, false)
 	return nil
 }
 
 // RemoveKey removes an entry, if it is there.
 func (s *MapState) RemoveKey(userKey []types.Datum) error {
 	v := s.v
-	if _, _, err := s.find("removeKey", userKey); err != nil {
+	key, err := s.locate("removeKey", userKey)
+	if err != nil {
 		return err
 	}
 	if v.fresh != nil {
 		delete(v.fresh, string(v.ukey))
 		return nil
 	}
-	v.erase(v.h.st.values, v.entry(userKey))
+	v.erase(v.h.st.values, key)
 	return nil
 }
 

@@ -1,5 +1,7 @@
 package table
 
+import "math"
+
 // SetBudget sets the bytes of memory that the space should stay below; 0: no
 // limit. Reading from disk fills whole segments only while there is room;
 // exceeding the budget otherwise is up to the engine, which calls Evict.
@@ -9,6 +11,14 @@ func (s *Space) SetBudget(bytes int64) {
 }
 
 func (s *Space) hasRoom(n int64) bool { return s.budget <= 0 || s.mem.Load()+n <= s.budget }
+
+// room gives the bytes that are left of the budget.
+func (s *Space) room() int64 {
+	if s.budget <= 0 {
+		return math.MaxInt64
+	}
+	return s.budget - s.mem.Load()
+}
 
 func (s *Space) loaded(n int64) { s.mem.Add(n) }
 

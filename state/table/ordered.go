@@ -78,6 +78,20 @@ func (t *Ordered) Get(key []byte) (val []byte, ok bool) {
 	return nil, false
 }
 
+// PutNew sets the value of a key of which the caller knows, from a Get or from its own numbering, that it is not there: the disk is not
+// asked again.
+func (t *Ordered) PutNew(key, val []byte) {
+	q, found := t.p.seek(key)
+	if found { // a tomb
+		t.Put(key, val)
+		return
+	}
+	t.settle(t.p.leaf(q))
+	t.p.insert(q, key, val, flagDirty)
+	t.live++
+	t.dirty++
+}
+
 // Put sets the value of a key.
 func (t *Ordered) Put(key, val []byte) {
 	q, found := t.p.seek(key)

@@ -47,10 +47,10 @@ func (t *Ordered) loadIfRoom() bool {
 	if !t.inf.sp.hasRoom(t.absent * 64) {
 		return false
 	}
-	return t.load(t.absent * 64)
+	return t.load(t.inf.sp.room())
 }
 
-// load reads what is only on disk, unless it is clearly more than max bytes; it says whether the table is complete.
+// load reads what is only on disk, up to max bytes, or nothing if it is clearly more; it says whether the table is complete.
 func (t *Ordered) load(max int64) bool {
 	if !t.partial {
 		return true
@@ -59,8 +59,11 @@ func (t *Ordered) load(max int64) bool {
 		return false
 	}
 	if t.absent > 0 {
-		before := t.p.bytes
+		before, full := t.p.bytes, false
 		fail(t.inf.sp.backing.Scan(t.prefix, PrefixEnd(t.prefix), false, func(k, v []byte) bool {
+			if full = t.p.bytes-before > max; full {
+				return false
+			}
 			k = k[len(t.prefix):]
 			if q, found := t.p.seek(k); !found && !t.hidden(k) {
 				t.p.insert(q, k, v, flagOnDisk)
@@ -70,6 +73,9 @@ func (t *Ordered) load(max int64) bool {
 			return true
 		}))
 		t.inf.sp.loaded(t.p.bytes - before)
+		if full {
+			return false
+		}
 	}
 	t.partial = false
 	return true

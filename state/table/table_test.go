@@ -205,7 +205,11 @@ func (m *model) stepOrdered() {
 		switch m.r.IntN(8) {
 		case 0, 1, 2:
 			v := fmt.Sprint(m.r.IntN(1 << m.r.IntN(60)))
-			m.ord.Put([]byte(k), []byte(v))
+			if _, there := m.mOrd[k]; !there && m.r.IntN(2) == 0 {
+				m.ord.PutNew([]byte(k), []byte(v))
+			} else {
+				m.ord.Put([]byte(k), []byte(v))
+			}
 			m.mOrd[k] = v
 		case 3:
 			m.ord.Delete([]byte(k))

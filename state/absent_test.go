@@ -1,0 +1,65 @@
+package state_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/checkpoint"
+	"github.com/tidemarkdb/tidemark/state"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// TestAbsentKeysReadNoBlocks asks a table that is on the last level on disk for keys that are not there: the filters answer.
+func TestAbsentKeysReadNoBlocks(t *testing.T) {
+	st := openDir(t, filepath.Join(t.TempDir(), "db"))
+	sp := st.Space(9)
+	sp.SetBudget(1) // nothing is read ahead
+	o := sp.Ordered(table.Decl{Name: "names"})
+	const n = 20_000
+	for i := range n {
+		o.Put(fmt.Appendf(nil, "%06d", 2*i), fmt.Appendf(nil, "value %d", i))
+	}
+	appendEpoch(t, st, &state.EpochRecord{})
+	c := &checkpoint.Checkpoint{Epoch: st.LastEpoch(), Sections: []*state.Section{state.SpaceSection(9, sp.Freeze())}}
+	if _, err := checkpoint.Write(context.Background(), st, c); err != nil {
+		t.Fatal(err)
+	}
+	sp.Evict(0)
+	if err := state.Compact(st); err != nil {
+		t.Fatal(err)
+	}
+	const gets = 2000
+	before := state.FilterHits(st)
+	for i := range gets {
+		if _, ok := o.Get(fmt.Appendf(nil, "%06d", 2*(i*7%n)+1)); ok {
+			t.Fatalf("%d is there", 2*(i*7%n)+1)
+		}
+	}
+	if hits := state.FilterHits(st) - before; hits < gets*95/100 {
+		t.Errorf("filters answered %d of %d reads of absent keys", hits, gets)
+	}
+	for i := range gets {
+		k := i * 7 % n
+		if v, ok := o.Get(fmt.Appendf(nil, "%06d", 2*k)); !ok || string(v) != fmt.Sprintf("value %d", k) {
+			t.Fatalf("%d: %q %v", 2*k, v, ok)
+		}
+	}
+}
+
+// TestMemTablesLeaveTheCache has caches of small budgets: memtables are part of them, and must not be all.
+func TestMemTablesLeaveTheCache(t *testing.T) {
+	for _, mb := range []int64{8, 16, 64, 1024} {
+		st, err := state.Open(filepath.Join(t.TempDir(), "db"), state.Options{CacheBytes: mb << 20, ReserveBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := state.MemTableBytes(st); got > mb<<20/2 {
+			t.Errorf("of a cache of %d MB memtables take up to %d MB", mb, got>>20)
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
