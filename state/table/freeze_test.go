@@ -18,6 +18,7 @@ func TestFreezeIsOfItsMoment(t *testing.T) {
 		change := func() {
 			m.stepInts()
 			m.stepStrs()
+			m.stepMany()
 			m.stepOrdered()
 			m.stepWindows()
 		}

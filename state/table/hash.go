@@ -295,11 +295,7 @@ func (t *Hash) FindManyInts(keys []int64, slots []int32) {
 		t.fetchInts(keys, nil)
 	}
 	for k, key := range keys {
-		s := t.lookupInt(key, tagInt(key))
-		if s >= 0 && t.flags[s]&flagTomb != 0 {
-			s = -1
-		}
-		slots[k] = s
+		slots[k] = t.found(t.lookupInt(key, tagInt(key)))
 	}
 }
 

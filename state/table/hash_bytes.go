@@ -122,11 +122,7 @@ func (t *Hash) FindManyBytes(hashes []uint64, off []uint32, data []byte, slots [
 		t.fetchBytes(hashes, off, data)
 	}
 	for k, h := range hashes {
-		s := t.lookupBytes(data[off[k]:off[k+1]], uint32(h>>32))
-		if s >= 0 && t.flags[s]&flagTomb != 0 {
-			s = -1
-		}
-		slots[k] = s
+		slots[k] = t.found(t.lookupBytes(data[off[k]:off[k+1]], uint32(h>>32)))
 	}
 }
 

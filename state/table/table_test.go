@@ -162,6 +162,65 @@ func (m *model) stepInts() {
 	}
 }
 
+// stepMany looks many keys up at once, and changes or removes what is found.
+func (m *model) stepMany() {
+	n := 1 + m.r.IntN(30)
+	keys, slots := make([]int64, n), make([]int32, n)
+	for i := range keys {
+		keys[i] = m.key()
+	}
+	m.ints.FindManyInts(keys, slots)
+	for i, s := range slots {
+		k := keys[i]
+		w, ok := m.mInts[k]
+		if gone := slices.Contains(keys[:i], k); gone { // its slot may be free by now
+			continue
+		}
+		if ok != (s >= 0) {
+			m.t.Fatalf("find %d: slot %d, want %v", k, s, ok)
+		}
+		switch {
+		case !ok:
+		case m.r.IntN(2) == 0:
+			m.ints.Remove(s)
+			delete(m.mInts, k)
+		default:
+			m.ints.Words(s)[0]++
+			m.ints.MarkDirty([]int32{s})
+			m.mInts[k] = [2]int64{w[0] + 1, w[1]}
+		}
+	}
+	var data []byte
+	off, hashes := []uint32{0}, []uint64(nil)
+	for range n {
+		data = append(data, m.str()...)
+		hashes = append(hashes, HashBytes(data[off[len(off)-1]:]))
+		off = append(off, uint32(len(data)))
+	}
+	m.strs.FindManyBytes(hashes, off, data, slots)
+	seen := map[string]bool{}
+	for i, s := range slots {
+		k := string(data[off[i]:off[i+1]])
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		b, ok := m.mStrs[k]
+		if ok != (s >= 0) {
+			m.t.Fatalf("find %q: slot %d, want %v", k, s, ok)
+		}
+		switch {
+		case !ok:
+		case m.r.IntN(2) == 0:
+			m.strs.Remove(s)
+			delete(m.mStrs, k)
+		default:
+			m.strs.SetBlob(s, []byte(b+"+"))
+			m.mStrs[k] = b + "+"
+		}
+	}
+}
+
 func (m *model) stepStrs() {
 	n := 1 + m.r.IntN(40)
 	var data []byte
@@ -361,6 +420,7 @@ func TestSpaceAgainstMaps(t *testing.T) {
 		for range 300 {
 			m.stepInts()
 			m.stepStrs()
+			m.stepMany()
 			m.stepOrdered()
 			m.stepWindows()
 			switch m.r.IntN(12) {
