@@ -47,7 +47,9 @@ type slowBase struct {
 func (b *slowBase) node() *slowBase    { return b }
 func (b *slowBase) state() (int, bool) { return 0, false }
 func (b *slowBase) in(i int) *slowBase { return b.ins[i].node() }
-func (b *slowBase) lateRow(n int)      { b.late += n }
+
+// lateRow counts rows that came late; one to be taken away that came late was kept out just as well.
+func (b *slowBase) lateRow(n int) { b.late += max(n, -n) }
 func (b *slowBase) mark() int {
 	return slices.IndexFunc(b.cols, func(c slowCol) bool { return c.mark })
 }
