@@ -39,6 +39,9 @@ func (c *VirtualClock) set(micros int64) bool {
 	}
 }
 
+// maxClockEpochs bounds the epochs of one SET CLOCK: a timer can register the next one without end.
+const maxClockEpochs = 1000
+
 // setClock runs SET CLOCK TO 'time': it returns when all that is due by then has happened.
 func (s *sess) setClock(ctx context.Context, x *ast.Set) (session.Result, error) {
 	c := s.e.opts.VirtualClock
@@ -59,8 +62,9 @@ func (s *sess) setClock(ctx context.Context, x *ast.Set) (session.Result, error)
 	if !c.set(to.I) {
 		s.notice(sqlerr.Notice("the clock stands at %s and is not set back", c.Now().Format("2006-01-02 15:04:05.999999")))
 	}
-	// A unit that changes nothing makes an epoch if something is due, and what is cut short goes on in further ones.
-	for {
+	// A unit that changes nothing makes an epoch if something is due. What is cut short goes on in further ones, and so do timers that a
+	// firing timer registers for a time that has come.
+	for epochs := 1; ; epochs++ {
 		if err := s.e.submit(ctx, 0, func(*epochBuild) error { return nil }); err != nil {
 			return nil, err
 		}
@@ -68,7 +72,11 @@ func (s *sess) setClock(ctx context.Context, x *ast.Set) (session.Result, error)
 		if err := s.e.do(func() { due, again = s.e.nextDue() }); err != nil {
 			return nil, err
 		}
-		if !again || due > s.e.current().ts || due > 0 {
+		if !again || due > s.e.current().ts {
+			return done("SET"), nil
+		}
+		if epochs == maxClockEpochs {
+			s.notice(sqlerr.Notice("after %d epochs at %s timers are still due: those that fire register others", epochs, c.Now().Format("2006-01-02 15:04:05.999999")))
 			return done("SET"), nil
 		}
 	}
