@@ -56,7 +56,7 @@ func (s *side) init(keys []plan.Expr, time plan.Expr, in []types.Type, timed boo
 	s.rows = sp.Ordered(table.Decl{Operator: opID, Name: name, Key: key,
 		Value: []table.Column{{Name: "key_length", Type: bigint}, {Name: "time_end", Type: bigint}, {Name: "weight", Type: bigint}, {Name: "event_time", Type: bigint}}})
 	if timed {
-		s.times = sp.Ordered(table.Decl{Operator: opID, Name: name + "-timeToKey", Key: append([]table.Column{{Name: "event_time", Type: bigint}}, key...)})
+		s.times = sp.Ordered(table.Decl{Operator: opID, Name: name + "-timeToKey", Key: append([]table.Column{{Name: "event_time", Type: bigint, Time: true}}, key...)})
 	}
 	return nil
 }

@@ -218,7 +218,7 @@ func keyFields(t table.Info) *custom.Schema {
 		fs = append(fs, custom.Field{Name: "window_start", Type: ts}, custom.Field{Name: "window_end", Type: ts})
 	}
 	for _, c := range t.Decl.Key {
-		if !rowColumn(c) {
+		if !rowColumn(c) && !c.Again {
 			fs = append(fs, custom.Field{Name: c.Name, Type: c.Type})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -241,6 +242,10 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 		case t.Decl.IntKey:
 			d = types.IntDatum(x.Int)
 		case lost:
+		case c.Time:
+			if lost = len(rest) < rowenc.TimeLen; !lost {
+				d, rest = types.IntDatum(rowenc.ReadTime(rest)), rest[rowenc.TimeLen:]
+			}
 		case rowColumn(c):
 			var err error
 			if d, rest, err = types.ReadValue(c.Type, rest); err != nil {
@@ -252,9 +257,10 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 				d, lost = types.NullDatum, true
 			}
 		}
-		if rowColumn(c) {
+		switch {
+		case rowColumn(c):
 			val = append(val, d)
-		} else {
+		case !c.Again:
 			key = append(key, d)
 		}
 	}

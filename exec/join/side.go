@@ -3,6 +3,7 @@ package join
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -67,12 +68,20 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 	}
 	bigint := types.Of(types.Int8)
 	keyCols := rowenc.Columns("key", s.keys.Types)
+	if n.KeyTime >= 0 {
+		keyCols = append([]table.Column{{Name: "key_time", Type: bigint, Time: true, Again: true}}, keyCols...)
+	}
+	rowCols := slices.Clone(keyCols)
+	if o.span != nil {
+		rowCols = append(rowCols, table.Column{Name: "row_time", Type: bigint, Time: true, Again: true})
+	}
+	rowCols = append(rowCols, rowenc.Columns("c", in[i])...)
 	if o.keyed && otherTracked {
 		s.counts = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyToNumValues", Key: keyCols,
 			Value: []table.Column{{Name: "rows", Type: bigint}}})
 	}
 	if s.counts == nil || !o.leftOnly() {
-		s.rows = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyWithIndexToValue", Key: append(keyCols, rowenc.Columns("c", in[i])...),
+		s.rows = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyWithIndexToValue", Key: rowCols,
 			Value: []table.Column{{Name: "key_length", Type: bigint}, {Name: "weight", Type: bigint}, {Name: "matches", Type: bigint}}})
 	}
 	if s.bound != nil {
@@ -80,7 +89,7 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 			return errNoTime
 		}
 		s.times = sp.Ordered(table.Decl{Operator: opID, Name: name + "-timeToKey",
-			Key:   append([]table.Column{{Name: "time", Type: bigint}}, append(keyCols, rowenc.Columns("c", in[i])...)...),
+			Key:   append([]table.Column{{Name: "time", Type: bigint, Time: true}}, rowCols...),
 			Value: []table.Column{{Name: "weight", Type: bigint}}})
 	}
 	return nil

@@ -25,7 +25,7 @@ type timeline struct {
 }
 
 func newTimeline(sp *table.Space, opID int, name string, row []types.Type) timeline {
-	key := append([]table.Column{{Name: "time", Type: types.Of(types.Int8)}}, rowenc.Columns("c", row)...)
+	key := append([]table.Column{{Name: "time", Type: types.Of(types.Int8), Time: true}}, rowenc.Columns("c", row)...)
 	return timeline{
 		t:     sp.Ordered(table.Decl{Operator: opID, Name: name, Key: key, Value: []table.Column{{Name: "weight", Type: types.Of(types.Int8)}}}),
 		stats: dataflow.Stats{Name: name},

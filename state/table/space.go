@@ -10,6 +10,10 @@ import (
 type Column struct {
 	Name string
 	Type types.Type
+	// Time says of a column of a key that it is eight bytes that sort as the int64 does, without a mark for NULL.
+	Time bool `json:",omitempty"`
+	// Again says that other columns have what this one has: it is there for the order, and is not shown.
+	Again bool `json:",omitempty"`
 }
 
 // Decl declares a state table. Operator, Name and the order of declarations
