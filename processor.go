@@ -33,10 +33,10 @@ type (
 )
 
 // RegisterProcessor offers a processor in Go to SQL under a name, from now on: transform_with_state(..., processor => 'name'). result describes
-// its result columns, such as "k text, n bigint". make is called for each use in a view and each slot of its state partitions (and for checks of
-// a plan), perhaps from several goroutines; it must give a new object each time. Each object has its own keys and its own Handle, and its methods
-// are called from one goroutine at a time; what objects share (a variable of the package, a pointer that make hands out) would be used by several at once.
-// Views that are there when the database is opened need theirs at Open (WithProcessor). A processor of that name in the catalog goes before.
+// its result columns, such as "k text, n bigint". make is called here, for checks of a plan, and for each use in a view and each slot of its
+// state partitions, perhaps from several goroutines; one that gives nil, or the same object again, is an error. Each object has its own keys
+// and Handle, and its methods are called from one goroutine at a time; what objects share beside (variables of the package) is used by several
+// at once. Views that are there when the database is opened need theirs at Open (WithProcessor). A processor of that name in the catalog goes before.
 func (db *DB) RegisterProcessor(name, result string, make func() StatefulProcessor) error {
 	return register(db.procs, name, result, make)
 }

@@ -70,7 +70,7 @@ func newRig(t testing.TB, mode string, out catalog.OutputMode, keyType types.Typ
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &catalog.Processor{Name: "p", Language: "go", Native: func() StatefulProcessor { return f }}
+	p := &catalog.Processor{Name: "p", Language: "go", Native: Maker(func() (StatefulProcessor, error) { return f, nil })}
 	n := &plan.Custom{Input: in, Processor: p, Keys: []plan.Expr{&plan.Col{Index: 0, Typ: keyType}}, KeyNames: []string{"k"},
 		TimeMode: mode, Mode: out, EventTime: -1, TimeCol: -1}
 	for _, f := range s.Fields {

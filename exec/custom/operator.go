@@ -108,8 +108,8 @@ func open(p *catalog.Processor, result *Schema) (StatefulProcessor, error) {
 	case "starlark":
 		return NewScript(p.Name, p.Body, result, Bounds{p.MaxSteps, p.MaxMemory})
 	case "go":
-		if f, ok := p.Native.(func() StatefulProcessor); ok {
-			return f(), nil
+		if f, ok := p.Native.(Maker); ok {
+			return f()
 		}
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "processor \"%s\" is not registered in this program", p.Name).
 			WithHint("Register it before the database is opened.")

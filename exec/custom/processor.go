@@ -21,6 +21,9 @@ type StatefulProcessor interface {
 	Close() error
 }
 
+// Maker makes the object of a processor in Go, a new one with each call: catalog.Processor.Native. It may be used from any goroutine.
+type Maker func() (StatefulProcessor, error)
+
 // Output is what a call emits: rows whose values are those of the processor's result columns. nil emits nothing, and in update mode keeps what
 // the key has; an empty Output that is not nil removes it.
 type Output [][]types.Datum

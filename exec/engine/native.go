@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"sort"
 	"sync"
 
@@ -16,8 +17,8 @@ type Processors struct {
 	byName map[string]*catalog.Processor
 }
 
-// Register offers a processor whose result has the given columns; make is called for each operator that runs one. Registering a name
-// again is an error (42710).
+// Register offers a processor whose result has the given columns; make is called for each operator, and each of its slots, that runs one.
+// Registering a name again is an error (42710), and so is a make that gives one object twice: it is called twice to see that (22023).
 func (r *Processors) Register(name string, result []catalog.Column, make func() custom.StatefulProcessor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,8 +31,37 @@ func (r *Processors) Register(name string, result []catalog.Column, make func() 
 	if r.byName == nil {
 		r.byName = map[string]*catalog.Processor{}
 	}
-	r.byName[name] = &catalog.Processor{Name: name, Columns: result, Language: "go", Native: make}
+	maker := distinct(name, make)
+	for range 2 {
+		if _, err := maker(); err != nil {
+			return err
+		}
+	}
+	r.byName[name] = &catalog.Processor{Name: name, Columns: result, Language: "go", Native: maker}
 	return nil
+}
+
+// distinct makes processors, and refuses one that make has given before: two slots would write into its fields, from two goroutines.
+func distinct(name string, make func() custom.StatefulProcessor) custom.Maker {
+	var mu sync.Mutex
+	var last custom.StatefulProcessor
+	return func() (custom.StatefulProcessor, error) {
+		p := make()
+		mu.Lock()
+		defer mu.Unlock()
+		v := reflect.ValueOf(p)
+		switch {
+		case !v.IsValid():
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "the function that makes processor \"%s\" gave nil", name)
+		case v.Kind() != reflect.Pointer || v.Type().Elem().Size() == 0: // values are copies, and what has no fields holds nothing
+			return p, nil
+		case p == last:
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "the function that makes processor \"%s\" gave the same object again", name).
+				WithHint("It must make a new one with each call: each slot of each view has one.")
+		}
+		last = p
+		return p, nil
+	}
 }
 
 // find looks a processor up, nil if there is none.
