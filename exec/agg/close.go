@@ -33,7 +33,7 @@ func (g *group) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 func (g *group) touchGlobal() {
 	g.plain = g.newTarget(plainTarget, g.hash, nil)
 	g.plain.rows = []int32{0}
-	g.keys.find(g.plain, 1)
+	g.keys.find(g.plain)
 	g.touched = append(g.touched, touch{t: g.plain, slot: g.plain.slot[0], old: -1})
 }
 

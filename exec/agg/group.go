@@ -280,18 +280,27 @@ func (g *group) alive(rows []int32) []int32 {
 	return g.sel
 }
 
+// applyRows is how many rows are accumulated together: few enough that their entries stay in the processor's near caches from the lookup
+// to the last aggregate.
+const applyRows = batch.Target / 2
+
 // apply accumulates the rows of a target.
 func (g *group) apply(t *target, b *batch.Batch) {
-	if len(t.rows) == 0 {
-		return
-	}
-	g.keys.find(t, b.N)
-	g.touch(t, b.Weights)
-	g.prog.accumulate(t, b.Weights)
-	if t.one {
-		t.h.MarkDirty(t.slot[:1])
-	} else {
-		t.h.MarkDirty(t.slot)
+	rows := t.rows
+	for len(rows) > 0 {
+		n := min(len(rows), applyRows)
+		if len(g.keys.cols) == 0 || t.nullKey {
+			n = len(rows) // of one entry
+		}
+		t.rows, rows = rows[:n], rows[n:]
+		g.keys.find(t)
+		g.touch(t, b.Weights)
+		g.prog.accumulate(t, b.Weights)
+		if t.one {
+			t.h.MarkDirty(t.slot[:1])
+		} else {
+			t.h.MarkDirty(t.slot)
+		}
 	}
 }
 

@@ -95,8 +95,8 @@ func (ks *keySet) schema() []table.Column {
 	return out
 }
 
-// find fills t.slot with the entries of t.rows, n being the rows of the batch.
-func (ks *keySet) find(t *target, n int) {
+// find fills t.slot with the entries of t.rows, which ascend.
+func (ks *keySet) find(t *target) {
 	if cap(t.slot) < len(t.rows) {
 		t.slot = make([]int32, max(len(t.rows), batch.Target))
 	}
@@ -116,8 +116,8 @@ func (ks *keySet) find(t *target, n int) {
 		t.one = true
 	case t.intKey:
 		vals := ks.cols[0].v.I64
-		if len(t.rows) == n {
-			t.h.FindOrAddInts(vals[:n], nil, t.slot)
+		if first, n := int(t.rows[0]), len(t.rows); int(t.rows[n-1])-first == n-1 { // one after the other
+			t.h.FindOrAddInts(vals[first:first+n], nil, t.slot)
 			return
 		}
 		ks.ints = ks.ints[:0]

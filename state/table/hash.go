@@ -194,49 +194,6 @@ func (t *Hash) revive(s int32) {
 	t.create(s)
 }
 
-// FindOrAddInts finds the slots of int keys and adds those that are missing,
-// with zero words: slots[k] is that of keys[k] for every k in sel (nil: every
-// row). slots is as long as keys; what sel leaves out is not touched.
-func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
-	if t.disk.partial {
-		t.fetchInts(keys, sel)
-	}
-	if t.fz != nil {
-		defer t.settleSlots(slots[:len(keys)], sel)
-	}
-	idx, ints, tombs := t.idx, t.ints, t.tombs != 0
-	mask := uint32(len(idx) - 1)
-	n := len(keys)
-	if sel != nil {
-		n = len(sel)
-	}
-next:
-	for j := range n {
-		k := j
-		if sel != nil {
-			k = int(sel[j])
-		}
-		key := keys[k]
-		tag := tagInt(key)
-		for i := tag; ; i++ {
-			e := idx[i&mask]
-			if uint32(e>>32) == tag && e != 0 {
-				if s := uint32(e) - 1; ints[s] == key && (!tombs || t.flags[s]&flagTomb == 0) {
-					slots[k] = int32(s)
-					continue next
-				}
-			} else if e != 0 {
-				continue
-			}
-			// New, a tomb, or a shared tag.
-			slots[k] = t.findOrAddInt(key)
-			idx, ints, tombs = t.idx, t.ints, t.tombs != 0
-			mask = uint32(len(idx) - 1)
-			continue next
-		}
-	}
-}
-
 func (t *Hash) findOrAddInt(key int64) int32 {
 	tag := tagInt(key)
 	s := t.lookupInt(key, tag)
@@ -286,17 +243,6 @@ func (t *Hash) found(s int32) int32 {
 		t.settle(s) // it may be changed next
 	}
 	return s
-}
-
-// FindManyInts finds the slots of int keys, -1 for those that are missing. It is faster than to find one after the other, since the
-// processor waits for the memory of several at once.
-func (t *Hash) FindManyInts(keys []int64, slots []int32) {
-	if t.disk.partial {
-		t.fetchInts(keys, nil)
-	}
-	for k, key := range keys {
-		slots[k] = t.found(t.lookupInt(key, tagInt(key)))
-	}
 }
 
 // Added says whether the entry was created since the last ClearAdded.

@@ -5,45 +5,16 @@ import (
 	"fmt"
 )
 
-// FindOrAddBytes finds the slots of bytes keys and adds those that are missing,
-// with zero words. Key k is data[off[k]:off[k+1]] and hashes[k] is its
-// HashBytes; slots[k] receives its slot.
-func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
-	if t.disk.partial {
-		t.fetchBytes(hashes, off, data)
+// findOrAddBytes is FindOrAddBytes for one key.
+func (t *Hash) findOrAddBytes(key []byte, tag uint32) int32 {
+	s := t.lookupBytes(key, tag)
+	if s < 0 {
+		return t.addBytes(key, tag)
 	}
-	slots = slots[:len(hashes)]
-	if t.fz != nil {
-		defer t.settleSlots(slots, nil)
+	if t.flags[s]&flagTomb != 0 {
+		t.revive(s)
 	}
-	idx, mask := t.idx, uint32(len(t.idx)-1)
-next:
-	for k, h := range hashes {
-		key := data[off[k]:off[k+1]]
-		tag := uint32(h >> 32)
-		for i := tag; ; i++ {
-			e := idx[i&mask]
-			if e == 0 {
-				break
-			}
-			if uint32(e>>32) != tag {
-				continue
-			}
-			s := uint32(e) - 1
-			r := t.krefs[s]
-			o := r >> keyLenBits
-			if !bytes.Equal(t.arena[o:o+r&maxKeyLen], key) {
-				continue
-			}
-			if t.flags[s]&flagTomb != 0 {
-				t.revive(int32(s))
-			}
-			slots[k] = int32(s)
-			continue next
-		}
-		slots[k] = t.addBytes(key, tag)
-		idx, mask = t.idx, uint32(len(t.idx)-1)
-	}
+	return s
 }
 
 // addBytes adds an entry whose key is known to be absent.
@@ -113,17 +84,6 @@ func (t *Hash) FindBytes(key []byte) int32 {
 		s = t.fetchOneBytes(key, tag)
 	}
 	return t.found(s)
-}
-
-// FindManyBytes finds the slots of bytes keys, given as to FindOrAddBytes; -1 for those that are missing. It is faster than to find one
-// after the other, since the processor waits for the memory of several at once.
-func (t *Hash) FindManyBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
-	if t.disk.partial {
-		t.fetchBytes(hashes, off, data)
-	}
-	for k, h := range hashes {
-		slots[k] = t.found(t.lookupBytes(data[off[k]:off[k+1]], uint32(h>>32)))
-	}
 }
 
 // Key gives the key of an entry of a table with bytes keys, valid until the next FindOrAdd or Find.

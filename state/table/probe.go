@@ -1,0 +1,203 @@
+package table
+
+import "bytes"
+
+// Lookups of many keys. A lookup waits for memory two or three times: for the
+// index, for the key, and for where the key's bytes are. Keys are looked up in
+// blocks, and each of these is one loop over the block without branches that
+// depend on what is read, or hardly any: so the processor waits for many of the
+// block's keys at once, and a wrong guess of whether a key is there, or at its
+// home in the index, does not throw away the work on those that follow.
+
+const (
+	// probeBlock is how many keys are looked up together.
+	probeBlock = 128
+	// probeFew is up to how many keys a block is not worth its while.
+	probeFew = 4
+)
+
+// probe is the scratch memory of a block.
+type probe struct {
+	tags  [probeBlock]uint32
+	homes [probeBlock]uint64 // what the index has at the keys' homes
+	keys  [probeBlock]int64
+	refs  [probeBlock]uint64
+	out   [probeBlock]int32
+}
+
+// candidates gives, for each of the first len(out) tags, the slot of the first entry with that tag, -1 if there is none.
+func (t *Hash) candidates(p *probe, out []int32) {
+	idx, mask := t.idx, uint32(len(t.idx)-1)
+	tags, homes := p.tags[:len(out)], p.homes[:len(out)]
+	for j, e := range homes {
+		tag := tags[j]
+		for i := tag; uint32(e>>32) != tag && e != 0; {
+			i++
+			e = idx[i&mask]
+		}
+		out[j] = int32(uint32(e)) - 1
+	}
+}
+
+// FindOrAddInts finds the slots of int keys and adds those that are missing,
+// with zero words: slots[k] is that of keys[k] for every k in sel (nil: every
+// row). slots is as long as keys; what sel leaves out is not touched.
+func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
+	if t.disk.partial {
+		t.fetchInts(keys, sel)
+	}
+	if t.fz != nil {
+		defer t.settleSlots(slots[:len(keys)], sel)
+	}
+	if sel == nil && len(keys) <= probeFew {
+		for k, key := range keys {
+			slots[k] = t.findOrAddInt(key)
+		}
+		return
+	}
+	var p probe
+	if sel == nil {
+		for lo := 0; lo < len(keys); lo += probeBlock {
+			hi := min(lo+probeBlock, len(keys))
+			t.findOrAddBlock(&p, keys[lo:hi], slots[lo:hi])
+		}
+		return
+	}
+	for lo := 0; lo < len(sel); lo += probeBlock {
+		rows := sel[lo:min(lo+probeBlock, len(sel))]
+		for j, k := range rows {
+			p.keys[j] = keys[k]
+		}
+		t.findOrAddBlock(&p, p.keys[:len(rows)], p.out[:len(rows)])
+		for j, k := range rows {
+			slots[k] = p.out[j]
+		}
+	}
+}
+
+func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
+	t.probeInts(p, keys, slots)
+	ints := t.ints
+	for j, key := range keys {
+		if s := slots[j]; s < 0 || ints[s] != key || t.tombs != 0 { // new, a shared tag, or perhaps a tomb
+			slots[j] = t.findOrAddInt(key)
+			ints = t.ints
+		}
+	}
+}
+
+func (t *Hash) probeInts(p *probe, keys []int64, slots []int32) {
+	idx, mask := t.idx, uint32(len(t.idx)-1)
+	tags, homes := p.tags[:len(keys)], p.homes[:len(keys)]
+	for j, key := range keys {
+		tag := tagInt(key)
+		tags[j], homes[j] = tag, idx[tag&mask]
+	}
+	t.candidates(p, slots)
+}
+
+// FindManyInts finds the slots of int keys, -1 for those that are missing. It is faster than to find one after the other, since the
+// processor waits for the memory of several at once.
+func (t *Hash) FindManyInts(keys []int64, slots []int32) {
+	if t.disk.partial {
+		t.fetchInts(keys, nil)
+	}
+	var p probe
+	for lo := 0; lo < len(keys); lo += probeBlock {
+		hi := min(lo+probeBlock, len(keys))
+		block, out := keys[lo:hi], slots[lo:hi]
+		t.probeInts(&p, block, out)
+		for j, key := range block {
+			if s := out[j]; s >= 0 && t.ints[s] != key {
+				out[j] = t.lookupInt(key, p.tags[j])
+			}
+		}
+		t.settleFound(out)
+	}
+}
+
+// settleFound answers searches that came to slots: with -1 for what was removed. The entries may be changed next.
+func (t *Hash) settleFound(slots []int32) {
+	if t.tombs == 0 && t.fz == nil {
+		return
+	}
+	for j, s := range slots {
+		slots[j] = t.found(s)
+	}
+}
+
+// FindOrAddBytes finds the slots of bytes keys and adds those that are missing,
+// with zero words. Key k is data[off[k]:off[k+1]] and hashes[k] is its
+// HashBytes; slots[k] receives its slot.
+func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
+	if t.disk.partial {
+		t.fetchBytes(hashes, off, data)
+	}
+	slots = slots[:len(hashes)]
+	if t.fz != nil {
+		defer t.settleSlots(slots, nil)
+	}
+	if len(hashes) <= probeFew {
+		for k, h := range hashes {
+			slots[k] = t.findOrAddBytes(data[off[k]:off[k+1]], uint32(h>>32))
+		}
+		return
+	}
+	var p probe
+	for lo := 0; lo < len(hashes); lo += probeBlock {
+		hi := min(lo+probeBlock, len(hashes))
+		block, out := hashes[lo:hi], slots[lo:hi]
+		arena := t.probeBytes(&p, block, out)
+		for j, s := range out {
+			key := data[off[lo+j]:off[lo+j+1]]
+			if s < 0 || !isKey(arena, p.refs[j], key) || t.tombs != 0 {
+				out[j] = t.findOrAddBytes(key, p.tags[j])
+			}
+		}
+	}
+}
+
+// isKey says whether the bytes that a reference into arena points to are key.
+func isKey(arena []byte, ref uint64, key []byte) bool {
+	o := ref >> keyLenBits
+	return bytes.Equal(arena[o:o+ref&maxKeyLen], key)
+}
+
+// probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into: additions may move the keys.
+func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byte) {
+	idx, mask := t.idx, uint32(len(t.idx)-1)
+	tags, homes := p.tags[:len(hashes)], p.homes[:len(hashes)]
+	for j, h := range hashes {
+		tag := uint32(h >> 32)
+		tags[j], homes[j] = tag, idx[tag&mask]
+	}
+	t.candidates(p, slots)
+	krefs, refs := t.krefs, p.refs[:len(slots)]
+	for j, s := range slots {
+		if s >= 0 {
+			refs[j] = krefs[s]
+		}
+	}
+	return t.arena
+}
+
+// FindManyBytes finds the slots of bytes keys, given as to FindOrAddBytes; -1 for those that are missing. It is faster than to find one
+// after the other, since the processor waits for the memory of several at once.
+func (t *Hash) FindManyBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
+	if t.disk.partial {
+		t.fetchBytes(hashes, off, data)
+	}
+	var p probe
+	for lo := 0; lo < len(hashes); lo += probeBlock {
+		hi := min(lo+probeBlock, len(hashes))
+		block, out := hashes[lo:hi], slots[lo:hi]
+		arena := t.probeBytes(&p, block, out)
+		for j, s := range out {
+			key := data[off[lo+j]:off[lo+j+1]]
+			if s >= 0 && !isKey(arena, p.refs[j], key) {
+				out[j] = t.lookupBytes(key, p.tags[j])
+			}
+		}
+		t.settleFound(out)
+	}
+}
