@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strconv"
+
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -134,40 +136,37 @@ func (s *viewSink) flush() error {
 	return nil
 }
 
-// withdraw applies letters to the kept ones: a negative one takes away a letter of the same cause, whatever its epoch.
+// withdraw applies letters to the kept ones: a negative one takes away a letter of the same cause, whatever its epoch. Those that come are
+// added first, all at once, and what is taken is noted, so that the kept ones are put in order once and not for each letter.
 func (v *view) withdraw(letters *batch.Batch) error {
-	out := batch.New(letters.Types(), letters.N)
-	add := func() error {
-		for i := 0; i < out.N; i++ {
-			n := letterBytes(out, i)
-			if out.Weight(i) < 0 {
-				n = -n
-			}
-			v.sink.book.DeadBytes += n
+	come, gone := batch.New(letters.Types(), letters.N), batch.New(letters.Types(), 0)
+	for i := 0; i < letters.N; i++ {
+		if w := letters.Weight(i); w > 0 {
+			come.AppendRow(letters, i, w)
 		}
-		v.sink.flushedDead = append(v.sink.flushedDead, out)
-		return v.dead.add(out)
 	}
+	if err := v.addLetters(come); err != nil {
+		return err
+	}
+	taken := map[string]int64{}
+	key := make([]types.Datum, deadKey)
 	for i := 0; i < letters.N; i++ {
 		w := letters.Weight(i)
 		if w > 0 {
-			out.AppendRow(letters, i, w)
 			continue
 		}
-		if out.N > 0 { // letters of this epoch must be seen first
-			if err := add(); err != nil {
-				return err
-			}
-			out = batch.New(letters.Types(), 1)
-		}
-		key := make([]types.Datum, deadKey)
 		for k := range key {
 			key[k] = letters.Cols[k].Datum(i)
 		}
 		err := v.dead.lookup(key, func(b *batch.Batch) error {
 			for r := 0; r < b.N && w < 0; r++ {
-				take := min(-w, b.Weight(r))
-				out.AppendRow(b, r, -take)
+				id := letterID(b, r)
+				take := min(-w, b.Weight(r)-taken[id])
+				if take <= 0 {
+					continue
+				}
+				gone.AppendRow(b, r, -take)
+				taken[id] += take
 				w += take
 			}
 			return nil
@@ -176,10 +175,32 @@ func (v *view) withdraw(letters *batch.Batch) error {
 			return err
 		}
 	}
-	if out.N == 0 {
+	return v.addLetters(gone)
+}
+
+// letterID tells the kept letters apart.
+func letterID(b *batch.Batch, i int) string {
+	id := strconv.AppendInt(nil, b.Cols[deadKey].I64[i], 10)
+	for _, c := range b.Cols[:deadKey] {
+		id = append(append(id, 0), c.Bytes(i)...) // neither text nor jsonb has a zero byte
+	}
+	return string(id)
+}
+
+// addLetters adds letters, or takes away those of negative weight, and books their bytes.
+func (v *view) addLetters(b *batch.Batch) error {
+	if b.N == 0 {
 		return nil
 	}
-	return add()
+	for i := 0; i < b.N; i++ {
+		n := letterBytes(b, i)
+		if b.Weight(i) < 0 {
+			n = -n
+		}
+		v.sink.book.DeadBytes += n
+	}
+	v.sink.flushedDead = append(v.sink.flushedDead, b)
+	return v.dead.add(b)
 }
 
 func portOf(ep *dataflow.Epoch) dataflow.PortInfo {
