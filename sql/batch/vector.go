@@ -8,6 +8,8 @@
 package batch
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -277,18 +279,11 @@ func (v *Vector) gather(src *Vector, sel []int32) {
 	}
 	switch v.Type.Layout() {
 	case types.LayoutI64:
-		for _, i := range sel {
-			v.I64 = append(v.I64, src.I64[i])
-		}
+		v.I64 = appendPicked(v.I64, src.I64, sel)
 	case types.LayoutF64:
-		for _, i := range sel {
-			v.F64 = append(v.F64, src.F64[i])
-		}
+		v.F64 = appendPicked(v.F64, src.F64, sel)
 	case types.LayoutPair:
-		for _, i := range sel {
-			v.I64 = append(v.I64, src.I64[i])
-			v.J64 = append(v.J64, src.J64[i])
-		}
+		v.I64, v.J64 = appendPicked(v.I64, src.I64, sel), appendPicked(v.J64, src.J64, sel)
 	default:
 		for _, i := range sel {
 			v.Data = append(v.Data, src.Data[src.Off[i]:src.Off[i+1]]...)
@@ -296,6 +291,17 @@ func (v *Vector) gather(src *Vector, sel []int32) {
 		}
 	}
 	v.N += len(sel)
+}
+
+// appendPicked appends the values of src that sel names.
+func appendPicked[T any](dst, src []T, sel []int32) []T {
+	n := len(dst)
+	dst = slices.Grow(dst, len(sel))[:n+len(sel)]
+	out := dst[n:]
+	for k, i := range sel {
+		out[k] = src[i]
+	}
+	return dst
 }
 
 // Slice gives values [lo, hi) sharing memory where it can: only a validity
