@@ -71,7 +71,7 @@ func appendStep(key *strings.Builder, n plan.Node) bool {
 		return appendExprs(key, n.Exprs)
 	case *plan.Window:
 		t := n.P.Columns[len(n.P.Columns)-1].Type
-		fmt.Fprintf(key, "\nwindow %v %d %d %d ", t, n.Size, n.Slide, n.Start)
+		fmt.Fprintf(key, "\nwindow %v %d %d %d %v ", t, n.Size, n.Slide, n.Start, n.Last)
 		return appendExpr(key, n.Time)
 	}
 	return false

@@ -178,6 +178,7 @@ func (b *binder) finishQuery(root plan.Node) *plan.Query {
 	}
 	q.Root = b.optimise(root)
 	b.derive(q)
+	lastWindows(q.Root)
 	verify(q.Root)
 	q.Notices = append(q.Notices, b.notices...)
 	return q

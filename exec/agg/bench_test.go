@@ -18,13 +18,18 @@ import (
 // benchTumbling measures count + sum + max over a tumbling window in append mode, epochs of 32 batches, the
 // watermark moving with them and windows of perKey rows a key.
 func benchTumbling(b *testing.B, keys, perKey int, text bool, mode catalog.OutputMode) {
+	benchWindows(b, keys, perKey, 1, false, text, mode)
+}
+
+// benchWindows is benchTumbling over windows of so many slides; last says that the aggregate gives rows to them.
+func benchWindows(b *testing.B, keys, perKey, slides int, last, text bool, mode catalog.OutputMode) {
 	keyType := tInt8
 	if text {
 		keyType = tText
 	}
 	s := newSource(true, tTime, keyType, tInt8)
 	size := int64(keys * perKey)
-	w := &plan.Window{Input: s, Time: col(s, 0), Size: size, Slide: size}
+	w := &plan.Window{Input: s, Time: col(s, 0), Size: size, Slide: size / int64(slides), Last: last}
 	w.P.Columns = append(append([]plan.Column(nil), s.P.Columns...), plan.Column{Name: "window", Type: tWindow})
 	w.P.AppendOnly = true
 	n := aggregate(w, mode, 0, []plan.Expr{col(w, 3), col(w, 1)}, call("count"), call("sum", col(w, 2)), call("max", col(w, 2)))
@@ -96,6 +101,27 @@ func BenchmarkTumbling1kIntKeysUpdate(b *testing.B) {
 }
 func BenchmarkTumbling100kIntKeysUpdate(b *testing.B) {
 	benchTumbling(b, 100_000, 20, false, catalog.Update)
+}
+
+func BenchmarkSliding1kIntKeys(b *testing.B) {
+	benchWindows(b, 1000, 2000, 10, true, false, catalog.Append)
+}
+func BenchmarkSliding1kIntKeysUpdate(b *testing.B) {
+	benchWindows(b, 1000, 2000, 10, true, false, catalog.Update)
+}
+func BenchmarkSliding100kIntKeys(b *testing.B) {
+	benchWindows(b, 100_000, 20, 10, true, false, catalog.Append)
+}
+
+// BenchmarkExpanded1kIntKeys is BenchmarkSliding1kIntKeys with rows that come with each of their windows, and so on.
+func BenchmarkExpanded1kIntKeys(b *testing.B) {
+	benchWindows(b, 1000, 2000, 10, false, false, catalog.Append)
+}
+func BenchmarkExpanded1kIntKeysUpdate(b *testing.B) {
+	benchWindows(b, 1000, 2000, 10, false, false, catalog.Update)
+}
+func BenchmarkExpanded100kIntKeys(b *testing.B) {
+	benchWindows(b, 100_000, 20, 10, false, false, catalog.Append)
 }
 
 // BenchmarkSessions measures count + sum over sessions of 1k keys, about 10 rows each, rows in order but for a little.

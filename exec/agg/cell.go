@@ -19,8 +19,9 @@ const (
 type cell interface {
 	// add adds the rows of the cell's input to their entries.
 	add(t *target)
-	// merge adds what entry src has accumulated to dst. It is used only over append-only input, by cells that have no ordered state.
-	merge(t *target, dst, src int32)
+	// merge adds what entries from of src have accumulated to entries to of dst, pair by pair. It is used only over append-only input, by
+	// cells that have no ordered state. The targets have one layout and may be the same.
+	merge(dst *target, to []int32, src *target, from []int32)
 }
 
 // target is what rows are accumulated into: one hash table, which for windowed groups is one window's.

@@ -30,8 +30,16 @@ func (c *countCell) add(t *target) {
 	}
 }
 
-func (c *countCell) merge(t *target, dst, src int32) {
-	t.at(dst, c.off, 1)[0] += t.word(src, c.off)
+func (c *countCell) merge(dst *target, to []int32, src *target, from []int32) {
+	addWords(dst, to, src, from, c.off)
+}
+
+// addWords adds one word of entries.
+func addWords(dst *target, to []int32, src *target, from []int32, off int) {
+	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	for k, i := range to {
+		d[int(i)*dst.w+off] += s[int(from[k])*src.w+off]
+	}
 }
 
 // sumIntCell sums integers in 128 bits: low word, high word.
@@ -89,9 +97,12 @@ func add128(p []int64, lo, hi uint64) {
 	p[0], p[1] = int64(l), int64(h)
 }
 
-func (c *sumIntCell) merge(t *target, dst, src int32) {
-	p := t.at(src, c.off, 2)
-	add128(t.at(dst, c.off, 2), uint64(p[0]), uint64(p[1]))
+func (c *sumIntCell) merge(dst *target, to []int32, src *target, from []int32) {
+	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	for k, i := range to {
+		p := s[int(from[k])*src.w+c.off:][:2]
+		add128(d[int(i)*dst.w+c.off:][:2], uint64(p[0]), uint64(p[1]))
+	}
 }
 
 // squaresIntCell sums squares of integers in 192 bits.
@@ -117,9 +128,11 @@ func (c *squaresIntCell) add(t *target) {
 	}
 }
 
-func (c *squaresIntCell) merge(t *target, dst, src int32) {
-	p := t.at(src, c.off, 3)
-	addLimbs(t.at(dst, c.off, 3), mag{uint64(p[0]), uint64(p[1]), uint64(p[2])}, 0, false)
+func (c *squaresIntCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		p := src.at(from[k], c.off, 3)
+		addLimbs(dst.at(i, c.off, 3), mag{uint64(p[0]), uint64(p[1]), uint64(p[2])}, 0, false)
+	}
 }
 
 // extremeCell is min or max of a fixed-width value over append-only input. The word holds the value in a form
@@ -165,9 +178,12 @@ func (c *extremeCell) add(t *target) {
 	}
 }
 
-func (c *extremeCell) merge(t *target, dst, src int32) {
-	p := t.at(dst, c.off, 1)
-	p[0] = int64(max(uint64(p[0]), uint64(t.word(src, c.off))))
+func (c *extremeCell) merge(dst *target, to []int32, src *target, from []int32) {
+	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	for k, i := range to {
+		p := &d[int(i)*dst.w+c.off]
+		*p = int64(max(uint64(*p), uint64(s[int(from[k])*src.w+c.off])))
+	}
 }
 
 // append appends the extreme to a result.
@@ -197,8 +213,8 @@ func (c *trueCell) add(t *target) {
 	}
 }
 
-func (c *trueCell) merge(t *target, dst, src int32) {
-	t.at(dst, c.off, 1)[0] += t.word(src, c.off)
+func (c *trueCell) merge(dst *target, to []int32, src *target, from []int32) {
+	addWords(dst, to, src, from, c.off)
 }
 
 // bitCell is bit_and (kept as its complement, so that 0 is the identity) or bit_or over append-only input, or bit_xor over any.
@@ -227,12 +243,14 @@ func (c *bitCell) add(t *target) {
 	}
 }
 
-func (c *bitCell) merge(t *target, dst, src int32) {
-	p := t.at(dst, c.off, 1)
-	if c.op == '#' {
-		p[0] ^= t.word(src, c.off)
-	} else {
-		p[0] |= t.word(src, c.off)
+func (c *bitCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		p := dst.at(i, c.off, 1)
+		if c.op == '#' {
+			p[0] ^= src.word(from[k], c.off)
+		} else {
+			p[0] |= src.word(from[k], c.off)
+		}
 	}
 }
 
@@ -255,9 +273,11 @@ func (c *intervalCell) add(t *target) {
 	}
 }
 
-func (c *intervalCell) merge(t *target, dst, src int32) {
-	d, s := t.at(dst, c.off, 4), t.at(src, c.off, 4)
-	d[0] += s[0]
-	d[1] += s[1]
-	add128(d[2:], uint64(s[2]), uint64(s[3]))
+func (c *intervalCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		d, s := dst.at(i, c.off, 4), src.at(from[k], c.off, 4)
+		d[0] += s[0]
+		d[1] += s[1]
+		add128(d[2:], uint64(s[2]), uint64(s[3]))
+	}
 }

@@ -106,24 +106,33 @@ func (c *floatCell) addWide(t *target, s int32, x, y float64, w int64) {
 	c.wide.add(f, m.mul(uint64(w)), e, neg)
 }
 
-func (c *floatCell) merge(t *target, dst, src int32) {
+func (c *floatCell) merge(dst *target, to []int32, src *target, from []int32) {
 	n := 1 + c.limbs
-	d, s := t.at(dst, c.off, n), t.at(src, c.off, n)
-	if s[0]&3 == fixEmpty {
-		return
+	for k, i := range to {
+		d, s := dst.at(i, c.off, n), src.at(from[k], c.off, n)
+		switch {
+		case s[0]&3 == fixEmpty:
+		case d[0]&3 == fixEmpty && s[0]&3 == fixInline:
+			copy(d, s)
+		case s[0]&3 == fixInline && fixAddInline(d, s):
+		default:
+			c.mergeWide(dst, i, src, from[k])
+		}
 	}
-	if d[0]&3 == fixEmpty && s[0]&3 == fixInline {
-		copy(d, s)
-		return
-	}
-	f := t.grow(dst, c.field, c.wide.size())
+}
+
+// mergeWide adds a sum to one that becomes wide.
+func (c *floatCell) mergeWide(dst *target, to int32, src *target, from int32) {
+	n := 1 + c.limbs
+	f := dst.grow(to, c.field, c.wide.size())
+	d, s := dst.at(to, c.off, n), src.at(from, c.off, n)
 	if d[0]&3 != fixWide {
 		c.wide.fromInline(f, d)
 		clear(d)
 		d[0] = fixWide
 	}
 	if s[0]&3 == fixWide {
-		c.wide.addWide(f, t.field(src, c.field))
+		c.wide.addWide(f, src.field(from, c.field))
 		return
 	}
 	tmp := make([]byte, c.wide.size())
@@ -178,25 +187,32 @@ func (c *numericCell) widen(t *target, s int32) *numSum {
 	return ns
 }
 
-func (c *numericCell) merge(t *target, dst, src int32) {
-	d, s := t.at(dst, c.off, numWords), t.at(src, c.off, numWords)
-	if s[0] == fixEmpty {
-		return
+func (c *numericCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		d, s := dst.at(i, c.off, numWords), src.at(from[k], c.off, numWords)
+		switch {
+		case s[0] == fixEmpty:
+		case d[0] == fixEmpty && s[0]&3 == fixInline:
+			copy(d, s)
+		case addInlineNumeric(d, s, c.mixed):
+		default:
+			c.mergeWide(dst, i, src, from[k])
+		}
 	}
-	if d[0] == fixEmpty && s[0]&3 == fixInline {
-		copy(d, s)
-		return
-	}
+}
+
+// mergeWide adds a sum to one that becomes wide.
+func (c *numericCell) mergeWide(dst *target, to int32, src *target, from int32) {
 	var o *numSum
-	if s[0]&3 == fixWide {
-		o = readNumSum(t.field(src, c.field), false)
+	if s := src.at(from, c.off, numWords); s[0]&3 == fixWide {
+		o = readNumSum(src.field(from, c.field), false)
 	} else {
 		o = newNumSum(false)
 		o.addInline(s)
 	}
-	ns := c.widen(t, dst)
+	ns := c.widen(dst, to)
 	ns.merge(o)
-	t.setField(dst, c.field, ns.appendTo(nil))
+	dst.setField(to, c.field, ns.appendTo(nil))
 }
 
 // appendSum appends the sum's stored form.
@@ -224,10 +240,12 @@ func (c *numericSquaresCell) add(t *target) {
 	}
 }
 
-func (c *numericSquaresCell) merge(t *target, dst, src int32) {
-	ns := readNumSum(t.field(dst, c.field), true)
-	ns.merge(readNumSum(t.field(src, c.field), true))
-	t.setField(dst, c.field, ns.appendTo(nil))
+func (c *numericSquaresCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		ns := readNumSum(dst.field(i, c.field), true)
+		ns.merge(readNumSum(src.field(from[k], c.field), true))
+		dst.setField(i, c.field, ns.appendTo(nil))
+	}
 }
 
 // extremeWideCell is min or max, over append-only input, of a value that is not one word: the field is the value's encoding.
@@ -267,12 +285,14 @@ func readField(t types.Type, b []byte) types.Datum {
 	return d
 }
 
-func (c *extremeWideCell) merge(t *target, dst, src int32) {
-	s := t.field(src, c.field)
-	if len(s) == 0 {
-		return
-	}
-	if d := t.field(dst, c.field); len(d) == 0 || c.better(readField(c.typ, s), d) {
-		t.setField(dst, c.field, append([]byte(nil), s...))
+func (c *extremeWideCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		s := src.field(from[k], c.field)
+		if len(s) == 0 {
+			continue
+		}
+		if d := dst.field(i, c.field); len(d) == 0 || c.better(readField(c.typ, s), d) {
+			dst.setField(i, c.field, append([]byte(nil), s...))
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 func (g *group) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	g.begin(ep)
 	defer g.finish()
+	g.mergePanes()
 	if g.global && !g.hadGlobal && len(g.touched) == 0 {
 		g.touchGlobal()
 	}

@@ -20,6 +20,10 @@
 // groups without event time, or that of one window. A batch is divided by
 // target first and then probed and accumulated a target at a time.
 //
+// Rows of sliding windows may come once each, with the last of their windows.
+// They are then accumulated by slide and the sums merged into the windows at
+// the end of the epoch, where the cells allow it (panes.go).
+//
 // What was emitted before is not stored: when a group is touched first in an
 // epoch its row is rendered as it stands, and again at the end of the epoch.
 package agg

@@ -160,6 +160,23 @@ func fixAdd(p []int64, m mag, e int, neg bool) bool {
 	return true
 }
 
+// fixAddInline adds the inline sum s to the sum p, both of at most three limbs; false where p must become wide, and then it is unchanged.
+func fixAddInline(p, s []int64) bool {
+	l := s[1:]
+	if len(l) > len(mag{}) {
+		return false
+	}
+	var m mag
+	neg := l[len(l)-1] < 0
+	c := uint64(1)
+	for i, x := range l {
+		if m[i] = uint64(x); neg {
+			m[i], c = bits.Add64(^m[i], 0, c)
+		}
+	}
+	return fixAdd(p, m, int(s[0]>>2), neg)
+}
+
 // limbSpan gives the lowest bit that is set and one above the highest magnitude bit; ok is false for zero.
 func limbSpan(l []int64) (lo, hi int, ok bool) {
 	sign := l[len(l)-1] >> 63

@@ -58,6 +58,7 @@ func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int,
 		}
 	}
 	g.declare(sp, opID)
+	g.slides = newSlides(n, g)
 	return g, nil
 }
 
@@ -86,8 +87,9 @@ type group struct {
 	event    int       // event key in cols, -1 for none
 	start    *keyCol   // the start of the event key's window, where its end does not determine it
 	time     *lateTime
-	unit     int64 // microseconds of a unit of the event key's values
-	global   bool  // one row always
+	unit     int64   // microseconds of a unit of the event key's values
+	slides   *slides // of an input that has only the last window of each row
+	global   bool    // one row always
 	outTypes []types.Type
 
 	// Without an event key: hash, and nullHash for a NULL int key. With one: windows and nullWindows, and noTime
@@ -106,7 +108,8 @@ type epochState struct {
 	stamp     int64 // in wordEpoch of every entry touched in this epoch
 	updates   bool  // rows come out as they change, not when they close
 	hadGlobal bool
-	ord       int64 // rows seen in the epoch
+	ord       int64   // rows seen in the epoch
+	ords      []int64 // numbers of the rows at hand, where they do not follow ord
 	touched   []touch
 	old       *batch.Batch // rows of touched groups as they stood before the epoch
 	oldBad    map[int32]*sqlerr.Error
@@ -208,6 +211,14 @@ func (g *group) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit)
 		return nil
 	}
 	g.begin(ep)
+	if g.slides != nil {
+		return g.pushSlides(ep, b)
+	}
+	return g.push(ep, b)
+}
+
+// push takes rows that have the windows that they belong to.
+func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
 	var err error
 	dead := func(row int, e *sqlerr.Error) {
 		if err == nil && !g.dead[int32(row)] {
@@ -286,6 +297,19 @@ const applyRows = batch.Target / 2
 
 // apply accumulates the rows of a target.
 func (g *group) apply(t *target, b *batch.Batch) {
+	g.inBlocks(t, func() {
+		g.touch(t, b.Weights)
+		g.prog.accumulate(t, b.Weights)
+		if t.one {
+			t.h.MarkDirty(t.slot[:1])
+		} else {
+			t.h.MarkDirty(t.slot)
+		}
+	})
+}
+
+// inBlocks finds the entries of a target's rows and calls f, a block of rows at a time.
+func (g *group) inBlocks(t *target, f func()) {
 	rows := t.rows
 	for len(rows) > 0 {
 		n := min(len(rows), applyRows)
@@ -294,13 +318,7 @@ func (g *group) apply(t *target, b *batch.Batch) {
 		}
 		t.rows, rows = rows[:n], rows[n:]
 		g.keys.find(t)
-		g.touch(t, b.Weights)
-		g.prog.accumulate(t, b.Weights)
-		if t.one {
-			t.h.MarkDirty(t.slot[:1])
-		} else {
-			t.h.MarkDirty(t.slot)
-		}
+		f()
 	}
 }
 
@@ -359,6 +377,9 @@ func (g *group) noteFirst(t *target) {
 	for _, k := range g.first {
 		s := t.slot[k]
 		x := touch{t: t, slot: s, old: -1, ord: g.ord + int64(t.rows[k])}
+		if g.ords != nil {
+			x.ord = g.ords[t.rows[k]]
+		}
 		if t.word(s, wordRows) > 0 || g.global && g.hadGlobal {
 			if g.old == nil {
 				g.old = batch.New(g.outTypes, 0)

@@ -132,14 +132,16 @@ func rowText(b *batch.Batch, i int) string {
 
 // harness drives an operator.
 type harness struct {
-	t    testing.TB
-	op   dataflow.Operator
-	in   []types.Type
-	sink sink
-	n    uint64
-	wm   dataflow.Watermark
-	size int // rows of a batch
-	view map[string]int64
+	t  testing.TB
+	op dataflow.Operator
+	// front, if set, is between the rows and the operator.
+	front dataflow.Operator
+	in    []types.Type
+	sink  sink
+	n     uint64
+	wm    dataflow.Watermark
+	size  int // rows of a batch
+	view  map[string]int64
 
 	plan  *plan.Aggregate
 	disk  optest.Disk
@@ -214,7 +216,12 @@ func (h *harness) epoch(after dataflow.Watermark, final bool, rows ...change) []
 			h.fill(b, c)
 		}
 		rows = rows[k:]
-		if err := h.op.Push(ep, 0, b, emit); err != nil {
+		push := func(b *batch.Batch) error { return h.op.Push(ep, 0, b, emit) }
+		if h.front != nil {
+			to := push
+			push = func(b *batch.Batch) error { return h.front.Push(ep, 0, b, to) }
+		}
+		if err := push(b); err != nil {
 			h.t.Fatal(err)
 		}
 		scribble(b)

@@ -160,6 +160,34 @@ func addNumeric(p []int64, b []byte, w int64, mixed bool) bool {
 	return true
 }
 
+// addInlineNumeric adds the inline sum s to p; false, with p unchanged, where p must become wide or one of them is.
+func addInlineNumeric(p, s []int64, mixed bool) bool {
+	if p[0]&3 != fixInline || s[0]&3 != fixInline {
+		return false
+	}
+	scale, with := int(p[0]>>2), int(s[0]>>2)
+	if scale != with && !mixed {
+		return false
+	}
+	lo, hi, slo, shi, ok := uint64(p[2]), uint64(p[3]), uint64(s[2]), uint64(s[3]), true
+	if scale < with {
+		lo, hi, ok = scaleUpSigned(lo, hi, with-scale)
+		scale = with
+	} else if scale > with {
+		slo, shi, ok = scaleUpSigned(slo, shi, scale-with)
+	}
+	if !ok {
+		return false
+	}
+	sumLo, carry := bits.Add64(lo, slo, 0)
+	sumHi, _ := bits.Add64(hi, shi, carry)
+	if int64((hi^sumHi)&(shi^sumHi)) < 0 { // overflow: both have a sign that the sum has not
+		return false
+	}
+	p[0], p[1], p[2], p[3] = int64(scale)<<2|fixInline, p[1]+s[1], int64(sumLo), int64(sumHi)
+	return true
+}
+
 func scaleUpSigned(lo, hi uint64, k int) (uint64, uint64, bool) {
 	neg := hi>>63 != 0
 	if neg {

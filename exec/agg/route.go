@@ -11,10 +11,7 @@ import (
 
 // route puts rows to the targets that they belong to, which become g.active, and gives those that are not late.
 func (g *group) route(ep *dataflow.Epoch, b *batch.Batch, rows []int32) ([]int32, error) {
-	for _, t := range g.active {
-		t.active, t.rows = false, nil
-	}
-	g.active = g.active[:0]
+	g.deactivate()
 	nulls := g.keys.intKey() && g.keys.cols[0].v.Valid != nil
 	if g.event < 0 {
 		if g.plain == nil {
@@ -83,6 +80,14 @@ func (g *group) addRow(t *target, r int32, key *batch.Vector) {
 	}
 	t.own = append(t.own, r)
 	t.rows = t.own
+}
+
+// deactivate forgets the batch before.
+func (g *group) deactivate() {
+	for _, t := range g.active {
+		t.active, t.rows = false, nil
+	}
+	g.active = g.active[:0]
 }
 
 func (g *group) activate(t *target) {

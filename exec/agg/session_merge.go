@@ -47,6 +47,8 @@ type mergedSessions struct {
 	slots   []int32 // their entries
 	key     []byte
 	lo, hi  []byte
+	to      []int32 // of a merge
+	from    []int32
 	hits    []hit
 	fresh   *batch.Batch
 	gone    []int32 // entries of sessions that close
@@ -308,8 +310,9 @@ func (m *mergedSessions) create(key []byte, t, e int64, r int) int32 {
 // absorb merges a session into entry dst and removes it.
 func (m *mergedSessions) absorb(key []byte, dst int32, h hit) {
 	m.touchEntry(h.slot)
+	m.to, m.from = append(m.to[:0], dst), append(m.from[:0], h.slot)
 	for _, c := range m.s.prog.cells {
-		c.merge(&m.t, dst, h.slot)
+		c.merge(&m.t, m.to, &m.t, m.from)
 	}
 	*m.word(dst, wordRows) += *m.word(h.slot, wordRows)
 	if p, q := m.word(dst, m.wEnd), *m.word(h.slot, m.wEnd); q > *p {

@@ -223,7 +223,7 @@ func (c *setCell) changed(slot int32, appeared bool) {
 }
 
 // merge is never called: sessions with ordered state keep their rows.
-func (c *setCell) merge(*target, int32, int32) { panic("agg: merge of an ordered set") }
+func (c *setCell) merge(*target, []int32, *target, []int32) { panic("agg: merge of an ordered set") }
 
 // each calls f with every element in order: its count, above 0, and its columns, valid during the call.
 func (c *setCell) each(t *target, slot int32, f func(n int64, args []types.Datum) bool) {

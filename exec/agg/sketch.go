@@ -95,8 +95,14 @@ func (c *hllCell) register(r []byte, h uint64) {
 	r[i] = max(r[i], rank)
 }
 
-func (c *hllCell) merge(t *target, dst, src int32) {
-	f := slices.Clone(t.field(src, c.field))
+func (c *hllCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		c.mergeOne(dst, i, slices.Clone(src.field(from[k], c.field)))
+	}
+}
+
+// mergeOne adds the sketch f, which is the callee's, to entry dst.
+func (c *hllCell) mergeOne(t *target, dst int32, f []byte) {
 	if len(f) == 0 {
 		return
 	}
@@ -294,8 +300,14 @@ func (c *ddCell) value(k uint64) float64 {
 	return sign * 2 * math.Pow(c.gamma, float64(i-ddZero/2)) / (c.gamma + 1)
 }
 
-func (c *ddCell) merge(t *target, dst, src int32) {
-	f := slices.Clone(t.field(src, c.field))
+func (c *ddCell) merge(dst *target, to []int32, src *target, from []int32) {
+	for k, i := range to {
+		c.mergeOne(dst, i, slices.Clone(src.field(from[k], c.field)))
+	}
+}
+
+// mergeOne adds the sketch f to entry dst.
+func (c *ddCell) mergeOne(t *target, dst int32, f []byte) {
 	for i := 1; i < len(f); i += 16 {
 		k, n := word(f[i:], 0), int64(word(f[i:], 1))
 		if f[0] == ddExact {

@@ -14,8 +14,8 @@ import (
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
 // New builds the operator of n over input columns of the types in. It has no state. A row whose time is NULL or infinite lies in no
-// window: it is dropped and counted (Stats.RowsNullEvent). Errors: 22023 for sizes that are not positive or, where windows are of
-// dates, not whole days, and those of compiling the time.
+// window: it is dropped and counted (Stats.RowsNullEvent). With n.Last a row comes out once, with its last window. Errors: 22023 for sizes
+// that are not positive or, where windows are of dates, not whole days, and those of compiling the time.
 func New(n *plan.Window, in []types.Type, env *kernel.Env) (dataflow.Operator, error) {
 	k, err := kernel.Compile(n.Time, in)
 	if err != nil {
@@ -41,6 +41,12 @@ func New(n *plan.Window, in []types.Type, env *kernel.Env) (dataflow.Operator, e
 	}
 	w.count = int((w.size + w.slide - 1) / w.slide)
 	w.ragged = w.size%w.slide != 0
+	if n.Last {
+		if w.ragged {
+			return nil, sqlerr.New(sqlerr.InternalError, "windows of which the slide does not divide the size, with the last one only")
+		}
+		w.count = 1
+	}
 	return w, nil
 }
 

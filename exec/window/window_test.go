@@ -164,3 +164,26 @@ func TestErrors(t *testing.T) {
 		t.Errorf("no size: %v", err)
 	}
 }
+
+// With Last a row comes out once, with the latest of its windows, and rows without a time are counted all the same.
+func TestLast(t *testing.T) {
+	s := &source{}
+	s.P.Columns = []plan.Column{{Name: "t", Type: types.Of(types.Timestamp)}, {Name: "v", Type: types.Of(types.Int8)}}
+	n := &plan.Window{Input: s, Time: &plan.Col{Index: 0, Typ: types.Of(types.Timestamp)}, Size: 9, Slide: 3, Start: 1, Last: true}
+	n.P.Columns = append(append([]plan.Column(nil), s.P.Columns...), plan.Column{Name: "window", Type: types.WindowOf(types.Timestamp)})
+	op, err := New(n, plan.Types(s), &kernel.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(expand(t, op, []int64{0, 1, 3, 4, -3, 7}, map[int]bool{5: true}, 2), " ")
+	if want := "0:-2-7*2 1:1-10*2 2:1-10*2 3:4-13*2 4:-5-4*2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if n := op.(dataflow.Stateful).Stats().RowsNullEvent; n != 2 {
+		t.Errorf("%d rows without a time, want 2", n)
+	}
+	n.Slide = 4
+	if _, err := New(n, plan.Types(s), &kernel.Env{}); err == nil {
+		t.Error("no error where the slide does not divide the size")
+	}
+}

@@ -108,6 +108,9 @@ type (
 		Input              Node
 		Time               Expr
 		Size, Slide, Start int64
+		// Last says that the operator gives a row once only, with the last of its windows: the Aggregate above, its only consumer, gives it to
+		// the others. Slide then divides Size.
+		Last bool
 	}
 	// Aggregate groups by Keys (expressions over the input, usually columns) and gives keys, then aggregates. Without Keys it is global and always
 	// has one row, unless it is a Distinct (no Aggs). Session, if set, is a further key that comes *first* in the output.

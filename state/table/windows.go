@@ -126,6 +126,9 @@ func (w *Windows) MemBytes() int64 {
 	return n
 }
 
+// Reset empties a table of a transient space and keeps its memory, unless that is large.
+func (t *Hash) Reset() { t.reset() }
+
 // reset empties a table and keeps its memory, unless that is large.
 func (t *Hash) reset() {
 	if len(t.idx) > 1<<22 {
