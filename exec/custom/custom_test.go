@@ -227,6 +227,50 @@ func TestTTL(t *testing.T) {
 	r.want("gone", "+1 f 0 0")
 }
 
+// TestListsExpireInPart: a list that grows and expires at once keeps the elements that live, begins at the first of them, and is gone with the last.
+func TestListsExpireInPart(t *testing.T) {
+	var l *ListState
+	f := &funcs{}
+	f.init = func(h *Handle) (err error) {
+		l, err = h.ListStateTTL("l", "n bigint", 100)
+		f.rows = func(_ Row, rows Rows, _ TimerValues) (Output, error) {
+			if x := rows.At(0).Int("v"); x > 0 {
+				if err := l.Append(x); err != nil {
+					return nil, err
+				}
+			}
+			n, sum := int64(0), int64(0)
+			err := l.Each(func(r Row) error { n++; sum += r.Int("n"); return nil })
+			if err != nil {
+				return nil, err
+			}
+			row, err := h.Row(n, sum)
+			return Output{row}, err
+		}
+		return err
+	}
+	r := newRig(t, "processing_time", catalog.Append, bigint, "n bigint, total bigint", f)
+	for i := range int64(500) { // one element every 10 ms, each for 100 ms: ten live
+		n := min(i+1, 10)
+		r.epoch(0, 1000+10*i, [2]any{1, i + 1})
+		r.want("grows", fmt.Sprintf("+1 %d %d", n, n*(i+1)-n*(n-1)/2))
+		var first, next int64
+		r.op.st.lists.Scan(nil, nil, func(_, v []byte) bool {
+			first, next = readBounds(r.op.h.keys.skip(v))
+			return true
+		})
+		if want := max(i-10, 0); first < want || next != i+1 {
+			t.Fatalf("element %d: the list is [%d, %d)", i, first, next)
+		}
+	}
+	r.epoch(0, 10_000)
+	if n := r.op.st.lists.Len() + r.op.st.elems.Len() + r.op.st.ttl.Len(); n != 0 {
+		t.Fatalf("%d entries are left", n)
+	}
+	r.epoch(0, 10_001, [2]any{1, 7})
+	r.want("begins again", "+1 1 7")
+}
+
 // TestKeys: NULL is a key, 1.0 and 1.00 are one, and each comes back as it was.
 func TestKeys(t *testing.T) {
 	var n *ValueState

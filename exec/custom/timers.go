@@ -2,6 +2,9 @@ package custom
 
 import (
 	"bytes"
+	"encoding/binary"
+	"maps"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
@@ -180,6 +183,7 @@ func (o *Operator) expire() {
 		gone = append(gone, entry{k, k[rowenc.TimeLen+1:], k[rowenc.TimeLen] == ttlElems})
 		return true
 	})
+	lists := map[string]bool{}
 	for _, e := range gone {
 		o.st.ttl.Delete(e.index)
 		t := o.st.values
@@ -190,19 +194,33 @@ func (o *Operator) expire() {
 		o.h.removed++
 		o.h.counts.outlived++
 		if e.elem {
-			o.dropEmptyList(e.key[:len(e.key)-8])
+			lists[string(e.key[:len(e.key)-8])] = true
 		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(lists)) {
+		o.trimList([]byte(key))
 	}
 }
 
-// dropEmptyList removes the bounds of a list whose last element has expired.
-func (o *Operator) dropEmptyList(key []byte) {
-	empty := true
-	o.st.elems.Scan(key, rowenc.PrefixEnd(nil, key), func(_, _ []byte) bool {
-		empty = false
+// trimList moves the beginning of a list past elements that have expired, and removes the bounds of one that has none left. It is done once
+// a list: what was removed is passed over by whoever looks for what is left.
+func (o *Operator) trimList(key []byte) {
+	val, ok := o.st.lists.Get(key)
+	if !ok {
+		return
+	}
+	rest := o.h.keys.skip(val)
+	first, next := readBounds(rest)
+	left := next
+	o.st.elems.Scan(rowenc.AppendTime(bytes.Clone(key), first), rowenc.PrefixEnd(nil, key), func(k, _ []byte) bool {
+		left = rowenc.ReadTime(k[len(k)-8:])
 		return false
 	})
-	if empty {
+	switch {
+	case left >= next:
 		o.st.lists.Delete(key)
+	case left > first:
+		val = bytes.Clone(val[:len(val)-len(rest)])
+		o.st.lists.Put(key, binary.AppendVarint(binary.AppendVarint(val, left), next))
 	}
 }
