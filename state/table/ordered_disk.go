@@ -28,8 +28,18 @@ func (t *Ordered) fetch(q pos, k []byte) (val []byte, ok bool) {
 	if t.absent == 0 || t.hidden(k) {
 		return nil, false
 	}
-	if t.scanning == 0 && t.loadIfRoom() {
-		return t.Get(k)
+	if t.scanning == 0 {
+		if t.loadIfRoom() {
+			return t.Get(k)
+		}
+		// It may have read a part of the table.
+		var found bool
+		if q, found = t.p.seek(k); found {
+			return t.Get(k)
+		}
+		if t.absent == 0 {
+			return nil, false
+		}
 	}
 	fail(t.inf.sp.backing.Get(t.diskKey(k), func(v []byte) {
 		val, ok = append(make([]byte, 0, len(v)), v...), true

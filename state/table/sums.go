@@ -36,7 +36,7 @@ type Summary interface {
 type Sums struct {
 	rows, nodes *Ordered
 	s           Summary
-	key, sum    []byte
+	sum         []byte
 }
 
 const (

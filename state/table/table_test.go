@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sort"
+	"strconv"
 	"testing"
 	"time"
 
@@ -84,6 +86,9 @@ func (b *memBacking) write(t testing.TB, f *Frozen) {
 
 func seeded(t testing.TB) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
+	if s, err := strconv.ParseUint(os.Getenv("TIDEMARK_TABLE_SEED"), 10, 64); err == nil {
+		seed = s
+	}
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 1))
 }

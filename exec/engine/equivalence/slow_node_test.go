@@ -53,7 +53,6 @@ func (b *slowBase) lateRow(n int) { b.late += max(n, -n) }
 func (b *slowBase) mark() int {
 	return slices.IndexFunc(b.cols, func(c slowCol) bool { return c.mark })
 }
-func (b *slowBase) declared() bool { return b.out.declared }
 func (b *slowBase) changed(now *slowBag) []slowChange {
 	if b.had == nil {
 		b.had = newBag()
