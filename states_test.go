@@ -38,7 +38,7 @@ type everything struct {
 	Nested   *point
 	ByPoint  map[point][]string
 	Skipped  chan int `tidemark:"-"`
-	internal int //lint:ignore U1000 a field that is not exported is left alone
+	internal int      //lint:ignore U1000 a field that is not exported is left alone
 }
 
 // kinds writes a value of each kind on the first row of a key, and says what it reads on the next.
