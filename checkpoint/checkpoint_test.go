@@ -99,7 +99,7 @@ func TestWriteLoadTrim(t *testing.T) {
 		t.Errorf("last epoch %d", st.LastEpoch())
 	}
 	count := func(oid catalog.OID) (n int) {
-		if err := st.ScanStream(oid, 0, 0, func(_ uint64, b *batch.Batch) error { n += b.N; return nil }); err != nil {
+		if err := st.ScanStream(oid, 0, state.Newest, func(_ uint64, b *batch.Batch) error { n += b.N; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return n

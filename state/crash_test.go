@@ -342,7 +342,7 @@ func recoverMini(t *testing.T, fs vfs.FS, r *rand.Rand, acked uint64, history ma
 		from = c.Epoch + 1
 		m.check(history[c.Epoch])
 	}
-	err = m.st.ReadEpochs(from, 0, func(rec *state.EpochRecord) error {
+	err = m.st.ReadEpochs(from, state.Newest, func(rec *state.EpochRecord) error {
 		if rec.Timestamp != int64(rec.Epoch)*7 || string(rec.Events) != "ev" {
 			t.Fatalf("record of epoch %d is wrong: %+v", rec.Epoch, rec)
 		}

@@ -276,9 +276,11 @@ func (s *Store) findLastEpoch() error {
 	return err
 }
 
-// ReadEpochs calls f with the records of the epochs from and to, both
-// included, in order; to 0 means up to the last. A record is valid during the
-// call. A gap is an error (XX001), but the log may start after from if it was trimmed.
+// Newest, as the last epoch of a range, means all that there are.
+const Newest uint64 = math.MaxUint64 - 1
+
+// ReadEpochs calls f with the records of the epochs between from and to, both
+// included, in order. A record is valid during the call. A gap is an error (XX001), but the log may start after from if it was trimmed.
 func (s *Store) ReadEpochs(from, to uint64, f func(*EpochRecord) error) error {
 	return s.ReadEpochsOf(from, to, nil, f)
 }
@@ -286,9 +288,6 @@ func (s *Store) ReadEpochs(from, to uint64, f func(*EpochRecord) error) error {
 // ReadEpochsOf is ReadEpochs with the changes of only those relations for which
 // want is true (nil: all); those of a dropped relation may be gone from the log.
 func (s *Store) ReadEpochsOf(from, to uint64, want func(catalog.OID) bool, f func(*EpochRecord) error) error {
-	if to == 0 {
-		to = math.MaxUint64 - 1
-	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: epochKey(from), UpperBound: epochKey(to + 1)})
 	if err != nil {
 		return err
@@ -375,8 +374,8 @@ func (s *Store) parseChunk(v []byte, d *batch.Decoder) (*batch.Batch, *Spooled, 
 }
 
 // ScanStream calls f with the batches that entered a relation in the epochs
-// from and to, both included (to 0: up to the last), in order of arrival. A
-// batch is valid during the call.
+// between from and to, both included, in order of arrival. A batch is valid
+// during the call.
 func (s *Store) ScanStream(oid catalog.OID, from, to uint64, f func(epoch uint64, b *batch.Batch) error) error {
 	return s.scanStreamWith(nil, oid, from, to, f)
 }
@@ -388,9 +387,6 @@ func (s *Store) ScanStreamColumns(oid catalog.OID, from, to uint64, want []bool,
 }
 
 func (s *Store) scanStreamWith(d *batch.Decoder, oid catalog.OID, from, to uint64, f func(epoch uint64, b *batch.Batch) error) error {
-	if to == 0 {
-		to = math.MaxUint64 - 1
-	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: chunkFrom(oid, from), UpperBound: chunkFrom(oid, to+1)})
 	if err != nil {
 		return err

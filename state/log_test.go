@@ -80,14 +80,20 @@ func TestInputLog(t *testing.T) {
 		t.Error("an epoch was accepted twice")
 	}
 	for range 2 {
-		if got, want := scan(t, st, 1, 0, 0), "1:[1 2] 1:[4] 3:[10 11] 3:[12]"; got != want {
+		if got, want := scan(t, st, 1, 0, state.Newest), "1:[1 2] 1:[4] 3:[10 11] 3:[12]"; got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+		if got := scan(t, st, 1, 0, 0); got != "" { // before the first epoch there is nothing
+			t.Errorf("up to epoch 0: %s", got)
+		}
+		if err := st.ReadEpochs(1, 0, func(r *state.EpochRecord) error { return fmt.Errorf("epoch %d", r.Epoch) }); err != nil {
+			t.Errorf("up to epoch 0: %v", err)
 		}
 		if got, want := scan(t, st, 1, 2, 2), ""; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		var recs []string
-		err := st.ReadEpochs(1, 0, func(r *state.EpochRecord) error {
+		err := st.ReadEpochs(1, state.Newest, func(r *state.EpochRecord) error {
 			s := fmt.Sprintf("%d@%d %v %s", r.Epoch, r.Timestamp, r.Watermarks, r.Meta)
 			for i := range r.Changes {
 				_ = r.Changes[i].Each(func(b *batch.Batch) error { s += fmt.Sprintf("%d%v", r.Changes[i].OID, b.Cols[0].I64); return nil })
@@ -116,13 +122,13 @@ func TestInputLog(t *testing.T) {
 	if e, err := st.StreamStart(1); e != 3 || err != nil {
 		t.Errorf("stream starts at %d, %v", e, err)
 	}
-	if got, want := scan(t, st, 1, 0, 0), "3:[10 11] 3:[12]"; got != want {
+	if got, want := scan(t, st, 1, 0, state.Newest), "3:[10 11] 3:[12]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if err := st.DropRelation(1); err != nil {
 		t.Fatal(err)
 	}
-	if got := scan(t, st, 1, 0, 0) + scan(t, st, 2, 0, 0); got != "1:[3]" {
+	if got := scan(t, st, 1, 0, state.Newest) + scan(t, st, 2, 0, state.Newest); got != "1:[3]" {
 		t.Errorf("got %s", got)
 	}
 	if err := st.TrimHeaders(3); err == nil {
@@ -190,7 +196,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 1 << 31})
 	appendEpoch(t, st, &state.EpochRecord{})
-	if got := scan(t, st, 1, 0, 0); got != "1:[1]" {
+	if got := scan(t, st, 1, 0, state.Newest); got != "1:[1]" {
 		t.Errorf("got %s", got)
 	}
 	if err := errors.Join(st.Failure(), st.Close()); err != nil {

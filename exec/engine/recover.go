@@ -78,7 +78,7 @@ func (e *Engine) recover() error {
 		}
 	}
 	start, n := time.Now(), 0
-	err = st.ReadEpochs(from+1, 0, func(rec *state.EpochRecord) error {
+	err = st.ReadEpochs(from+1, state.Newest, func(rec *state.EpochRecord) error {
 		n++
 		return e.replay(rec)
 	})
