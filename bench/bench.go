@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/session"
 )
@@ -204,30 +202,16 @@ func (r *result) perEvent(d time.Duration) float64 {
 
 // measure runs the workload on a database of its own.
 func (w *workload) measure(ctx context.Context, o *Options) (_ *result, err error) {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	procs, err := nativeProcessors()
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Hour, Processors: procs})
+	d, err := openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, Processors: procs}, w.setup(o)...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	for _, q := range w.setup(o) {
-		if _, err := query(ctx, s, q); err != nil {
-			return nil, err
-		}
-	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	e, s := d.e, d.s
 	n, warm := w.epochs, w.warm
 	if o.Smoke {
 		n, warm = w.smoke-1, 1

@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/exec/connector/file"
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -54,16 +52,12 @@ func (w *fileWorkload) measure(ctx context.Context, o *Options) (_ *result, err 
 	if err := w.write(path, src, n); err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(engine.Options{Dir: filepath.Join(dir, "data"), Log: zerolog.Nop(), Connectors: map[string]connector.Connector{"file": file.Connector{}}})
+	d, err := openDatabase(ctx, engine.Options{Connectors: map[string]connector.Connector{"file": file.Connector{}}})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, d.close()) }()
+	s := d.s
 	r := &result{name: w.name, goal: w.goal, events: int64(n) * epochRows}
 	// In one transaction: the view has no history to catch up with.
 	all := []string{"BEGIN",

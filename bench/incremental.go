@@ -3,12 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -73,12 +70,12 @@ func incremental(ctx context.Context, o Options) error {
 	fmt.Fprintln(o.Out)
 	var dbs []session.Session
 	for _, n := range sizes {
-		s, closeAll, err := incrementalTables(ctx, n)
+		db, err := incrementalTables(ctx, n)
 		if err != nil {
 			return fmt.Errorf("incremental: %w", err)
 		}
-		defer closeAll()
-		dbs = append(dbs, s)
+		defer db.close()
+		dbs = append(dbs, db.s)
 	}
 	for _, v := range incrementalViews {
 		fmt.Fprintf(o.Out, "%-30s", v.name)
@@ -96,34 +93,10 @@ func incremental(ctx context.Context, o Options) error {
 }
 
 // incrementalTables opens a database with both tables.
-func incrementalTables(ctx context.Context, n int) (_ session.Session, closeAll func(), err error) {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop()})
-	if err != nil {
-		os.RemoveAll(dir)
-		return nil, nil, err
-	}
-	closeAll = func() {
-		e.Close()
-		os.RemoveAll(dir)
-	}
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		closeAll()
-		return nil, nil, err
-	}
-	for _, q := range []string{"CREATE TABLE big (id bigint PRIMARY KEY, g bigint, v bigint)", "CREATE TABLE side (id bigint PRIMARY KEY, w bigint)",
+func incrementalTables(ctx context.Context, n int) (*database, error) {
+	return openDatabase(ctx, engine.Options{}, "CREATE TABLE big (id bigint PRIMARY KEY, g bigint, v bigint)", "CREATE TABLE side (id bigint PRIMARY KEY, w bigint)",
 		fmt.Sprintf("INSERT INTO big SELECT i, i / 10, i::bigint * 7919 %% %d FROM generate_series(1, %d) AS i", n, n),
-		fmt.Sprintf("INSERT INTO side SELECT i, i * 2 FROM generate_series(1, %d) AS i", n)} {
-		if _, err := query(ctx, s, q); err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-	}
-	return s, closeAll, nil
+		fmt.Sprintf("INSERT INTO side SELECT i, i * 2 FROM generate_series(1, %d) AS i", n))
 }
 
 // incrementalView makes the view, changes rows one by one, and compares a small view with its query run afresh.
@@ -138,11 +111,9 @@ func incrementalView(ctx context.Context, s session.Session, v incrementalCase, 
 		}
 	}
 	var took []time.Duration
-	rnd := uint64(88172645463325252)
+	random := newXorshift(0)
 	for i := range changes {
-		rnd ^= rnd << 13
-		rnd ^= rnd >> 7
-		rnd ^= rnd << 17
+		rnd := random.next()
 		q := fmt.Sprintf("UPDATE big SET v = %d WHERE id = %d", rnd>>8%uint64(n), rnd>>32%uint64(n)+1)
 		switch {
 		case v.tail && i%2 == 0:

@@ -7,11 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -39,7 +36,7 @@ func largeState(ctx context.Context, o Options) error {
 type largeRun struct {
 	e       *engine.Engine
 	keys, n int64
-	rnd     uint64
+	rnd     xorshift
 	sum     int64
 	peak    int64
 	longest time.Duration
@@ -47,29 +44,16 @@ type largeRun struct {
 }
 
 func largeStateOf(ctx context.Context, o Options, keys, budget int64) error {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
 	engine.LimitMemory(budget)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), MemoryBytes: budget})
+	d, err := openDatabase(ctx, engine.Options{MemoryBytes: budget}, "CREATE STREAM ev (k bigint, v bigint)",
+		"CREATE MATERIALIZED VIEW v AS SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k")
 	if err != nil {
 		return err
 	}
-	defer e.Close()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for _, q := range []string{"CREATE STREAM ev (k bigint, v bigint)", "CREATE MATERIALIZED VIEW v AS SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k"} {
-		if _, err := query(ctx, s, q); err != nil {
-			return err
-		}
-	}
-	r := &largeRun{e: e, keys: keys, rnd: 88172645463325252}
+	defer d.close()
+	e, s := d.e, d.s
+	r := &largeRun{e: e, keys: keys, rnd: newXorshift(0)}
 	for i := range r.bufs {
 		r.bufs[i] = batch.New([]types.Type{types.Of(types.Int8), types.Of(types.Int8)}, epochRows)
 	}
@@ -103,7 +87,7 @@ func largeStateOf(ctx context.Context, o Options, keys, budget int64) error {
 	if err := e.Checkpoint(ctx); err != nil {
 		return err
 	}
-	used := diskUse(dir)
+	used := diskUse(d.dir)
 	got, err := query(ctx, s, "SELECT count(*), sum(n)::bigint, sum(s)::bigint FROM v")
 	if err == nil {
 		err = compare(got, keys, r.n, r.sum)
@@ -124,10 +108,7 @@ func (r *largeRun) phase(ctx context.Context, rows int64, key func(i int64, x ui
 		r.bufs[0], r.bufs[1] = r.bufs[1], b
 		b.Reset()
 		for ; i < rows && b.N < epochRows; b.N++ {
-			r.rnd ^= r.rnd << 13
-			r.rnd ^= r.rnd >> 7
-			r.rnd ^= r.rnd << 17
-			b.Cols[0].AppendInt(key(i, r.rnd))
+			b.Cols[0].AppendInt(key(i, r.rnd.next()))
 			b.Cols[1].AppendInt(i)
 			r.sum += i
 			i++

@@ -5,15 +5,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/exec/connector/nexmark"
@@ -153,21 +150,12 @@ func orNone(v float64) string {
 
 // measure runs a query over a number of events and gives what its view shows.
 func (q *nexmarkQuery) measure(ctx context.Context, events int) (_ *result, got answer, err error) {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
+	d, err := openDatabase(ctx, engine.Options{Connectors: map[string]connector.Connector{"nexmark": nexmark.Connector{}}})
 	if err != nil {
 		return nil, got, err
 	}
-	defer os.RemoveAll(dir)
-	e, err := engine.Open(engine.Options{Dir: filepath.Join(dir, "data"), Log: zerolog.Nop(), Connectors: map[string]connector.Connector{"nexmark": nexmark.Connector{}}})
-	if err != nil {
-		return nil, got, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return nil, got, err
-	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, d.close()) }()
+	s := d.s
 	run := func(files ...string) error {
 		for _, f := range files {
 			text, err := nexmarkText(f+".sql", events)

@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -81,8 +77,7 @@ const pauseRows = 2000
 
 // pauseBench is a database with the stream ev and the view v.
 type pauseBench struct {
-	e    *engine.Engine
-	s    session.Session
+	*database
 	keys int64
 	n    int64
 	text bool
@@ -92,35 +87,16 @@ type pauseBench struct {
 	bufs [2]*batch.Batch
 }
 
-func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBench, func(), error) {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return nil, nil, err
-	}
+func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBench, error) {
 	loop := make(chan int, 1)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), CheckpointInterval: time.Hour, LoopStarted: func() {
+	d, err := openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, LoopStarted: func() {
 		runtime.LockOSThread()
 		loop <- threadID()
-	}})
+	}}, "CREATE STREAM ev (k "+keyType+", v bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')", view)
 	if err != nil {
-		os.RemoveAll(dir)
-		return nil, nil, err
+		return nil, err
 	}
-	done := func() {
-		e.Close()
-		os.RemoveAll(dir)
-	}
-	p := &pauseBench{e: e, keys: keys, text: keyType == "text", loop: <-loop, base: 1_700_000_000_000_000}
-	if p.s, err = e.NewSession(session.Params{User: "bench", Database: "bench"}); err != nil {
-		done()
-		return nil, nil, err
-	}
-	for _, q := range []string{"CREATE STREAM ev (k " + keyType + ", v bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')", view} {
-		if _, err := query(ctx, p.s, q); err != nil {
-			done()
-			return nil, nil, err
-		}
-	}
+	p := &pauseBench{database: d, keys: keys, text: keyType == "text", loop: <-loop, base: 1_700_000_000_000_000}
 	kt := types.Of(types.Int8)
 	if p.text {
 		kt = types.Of(types.Text)
@@ -128,7 +104,7 @@ func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBen
 	for i := range p.bufs {
 		p.bufs[i] = batch.New([]types.Type{kt, types.Of(types.Int8), types.Of(types.Timestamp)}, 1<<16)
 	}
-	return p, done, nil
+	return p, nil
 }
 
 // feed gives one epoch of n rows whose keys go on in turn, and says how long it took.
@@ -185,11 +161,11 @@ func (p *pauseBench) during(ctx context.Context, stop <-chan struct{}) ([]took, 
 }
 
 func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) error {
-	p, done, err := openPause(ctx, "bigint", "CREATE MATERIALIZED VIEW v WITH (output_mode = '"+c.mode+"') AS "+c.query, keys)
+	p, err := openPause(ctx, "bigint", "CREATE MATERIALIZED VIEW v WITH (output_mode = '"+c.mode+"') AS "+c.query, keys)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer p.close()
 	var plain, all []took
 	within := ""
 	for range rounds {
@@ -233,11 +209,11 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 
 // closing measures the epoch that closes windows of all keys at once.
 func closing(ctx context.Context, o Options, keyType string, keys int64) error {
-	p, done, err := openPause(ctx, keyType, "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT window.end AS we, k, count(*) AS n, sum(v) AS s, max(v) AS m FROM ev GROUP BY window(ts, '10 seconds'), k", keys)
+	p, err := openPause(ctx, keyType, "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT window.end AS we, k, count(*) AS n, sum(v) AS s, max(v) AS m FROM ev GROUP BY window(ts, '10 seconds'), k", keys)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer p.close()
 	text := ""
 	const windows = 5
 	for range windows {

@@ -74,9 +74,9 @@ func readKeys(ctx context.Context, s *server, sql string, keys int64, d time.Dur
 				return
 			}
 			defer c.Close(ctx)
-			rnd := &source{rnd: 88172645463325252 + uint64(i)}
+			rnd := newXorshift(uint64(i))
 			for time.Now().Before(until) {
-				k := int64(rnd.random() >> 1 % uint64(keys))
+				k := int64(rnd.next() >> 1 % uint64(keys))
 				var got int64
 				if err := c.QueryRow(ctx, sql, k).Scan(&got); err != nil || got != 3*k {
 					errs[i] = fmt.Errorf("key %d reads as %d: %w", k, got, err)

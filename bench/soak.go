@@ -3,14 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -45,29 +42,16 @@ func soak(ctx context.Context, o Options) error {
 	if o.Smoke {
 		keys = 5000
 	}
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
 	engine.LimitMemory(soakMemory)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop(), MemoryBytes: soakMemory, CheckpointInterval: time.Minute})
+	d, err := openDatabase(ctx, engine.Options{MemoryBytes: soakMemory, CheckpointInterval: time.Minute},
+		"CREATE STREAM ev (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')",
+		"CREATE STREAM ac (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')")
 	if err != nil {
 		return err
 	}
-	defer e.Close()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for _, q := range []string{"CREATE STREAM ev (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')",
-		"CREATE STREAM ac (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')"} {
-		if _, err := query(ctx, s, q); err != nil {
-			return err
-		}
-	}
+	defer d.close()
+	e, s := d.e, d.s
 	fmt.Fprintf(o.Out, "\nSoak: %d keys alive, each for %d minutes of event time; state rows by view\n\n%-8s %10s", keys, soakLife, "minute", "keys seen")
 	for _, v := range soakViews {
 		if _, err := query(ctx, s, "CREATE MATERIALIZED VIEW "+v.name+" WITH (output_mode = 'append') AS "+v.query); err != nil {
@@ -76,7 +60,7 @@ func soak(ctx context.Context, o Options) error {
 		fmt.Fprintf(o.Out, " %10s", v.name)
 	}
 	fmt.Fprintf(o.Out, " %9s %8s %8s\n", "state MB", "heap MB", "RSS MB")
-	src := &soakSource{keys: keys, rnd: 88172645463325252}
+	src := &soakSource{keys: keys, rnd: newXorshift(0)}
 	var half, last int64
 	for m := 1; m <= minutes; m++ {
 		for range time.Minute / soakEpoch {
@@ -105,7 +89,7 @@ func soak(ctx context.Context, o Options) error {
 // twenty seconds out of order.
 type soakSource struct {
 	keys   int64
-	rnd    uint64
+	rnd    xorshift
 	epochs int64
 }
 
@@ -126,11 +110,9 @@ func (s *soakSource) batch(n int) *batch.Batch {
 	first := s.keys * s.seconds() / (soakLife * 60)
 	now := int64(1_700_000_000_000_000) + s.epochs*soakEpoch.Microseconds()
 	for range n {
-		s.rnd ^= s.rnd << 13
-		s.rnd ^= s.rnd >> 7
-		s.rnd ^= s.rnd << 17
-		b.Cols[0].AppendInt(first + int64(s.rnd>>32)%s.keys)
-		b.Cols[1].AppendInt(now - int64(s.rnd&0xffffff)%20_000_000/1000*1000)
+		x := s.rnd.next()
+		b.Cols[0].AppendInt(first + int64(x>>32)%s.keys)
+		b.Cols[1].AppendInt(now - int64(x&0xffffff)%20_000_000/1000*1000)
 	}
 	b.N = n
 	return b

@@ -20,7 +20,7 @@ type source struct {
 	w      *workload
 	bufs   [2]*batch.Batch
 	epochs int64 // made so far
-	rnd    uint64
+	rnd    xorshift
 	names  [][]byte
 	counts [2]int64 // events of each stream so far
 	// drawn is called with each event where it is set.
@@ -28,7 +28,7 @@ type source struct {
 }
 
 func newSource(w *workload) *source {
-	s := &source{w: w, rnd: 88172645463325252}
+	s := &source{w: w, rnd: newXorshift(0)}
 	kt := types.Of(types.Int8)
 	if w.keyType == "text" {
 		kt = types.Of(types.Text)
@@ -40,13 +40,6 @@ func newSource(w *workload) *source {
 		s.bufs[i] = batch.New([]types.Type{kt, types.Of(types.Int8), types.Of(types.Int8), types.Of(types.Timestamp)}, epochRows)
 	}
 	return s
-}
-
-func (s *source) random() uint64 {
-	s.rnd ^= s.rnd << 13
-	s.rnd ^= s.rnd >> 7
-	s.rnd ^= s.rnd << 17
-	return s.rnd
 }
 
 // stream is the number of the stream that the next epoch belongs to. With two streams epochs go to them in turn, and both cover the same
@@ -66,7 +59,7 @@ func (s *source) next() *batch.Batch {
 	// The number of events before a time is fixed, not the time between events: it need not be a whole number of nanoseconds.
 	span, n := s.w.perEpoch.Microseconds(), s.counts[stream]
 	for range epochRows {
-		r := s.random()
+		r := s.rnd.next()
 		e := event{key: int64(r>>32) % s.w.keys, v: int64(r & 0xffff), x: int64(r>>16&0xffff) % 1000, ts: epochBase + n*span/epochRows}
 		if s.w.retire > 0 {
 			e.key += n * s.w.retire / epochRows

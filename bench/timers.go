@@ -3,13 +3,10 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"sort"
 	"sync/atomic"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -36,38 +33,21 @@ func timers(ctx context.Context, o Options) error {
 	if o.Smoke {
 		n = 20_000
 	}
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	defer e.Close()
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for _, q := range []string{"CREATE STREAM ev (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')", timerProcessor,
+	d, err := openDatabase(ctx, engine.Options{}, "CREATE STREAM ev (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')", timerProcessor,
 		"CREATE MATERIALIZED VIEW r WITH (output_mode = 'append') AS SELECT * FROM transform_with_state(TABLE ev PARTITION BY k, processor => 'reminder', time_mode => 'event_time')",
-		"CREATE STREAM other (id bigint)", "CREATE MATERIALIZED VIEW others AS SELECT count(*) FROM other"} {
-		if _, err := query(ctx, s, q); err != nil {
-			return err
-		}
+		"CREATE STREAM other (id bigint)", "CREATE MATERIALIZED VIEW others AS SELECT count(*) FROM other")
+	if err != nil {
+		return err
 	}
+	defer d.close()
+	e, s := d.e, d.s
 	heap0, cpu := heap(), processCPU()
-	rnd := uint64(88172645463325252)
+	rnd := newXorshift(0)
 	for k := 0; k < n; {
 		b := batch.New([]types.Type{types.Of(types.Int8), types.Of(types.Timestamp)}, epochRows)
 		for ; k < n && b.N < epochRows; k++ {
-			rnd ^= rnd << 13
-			rnd ^= rnd >> 7
-			rnd ^= rnd << 17
 			b.Cols[0].AppendInt(int64(k) * 7919 % int64(n))
-			b.Cols[1].AppendInt(int64(1_700_000_000_000_000) + int64(rnd%100))
+			b.Cols[1].AppendInt(int64(1_700_000_000_000_000) + int64(rnd.next()%100))
 			b.N++
 		}
 		if err := e.Feed(ctx, "public", "ev", b); err != nil {

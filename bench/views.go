@@ -3,14 +3,10 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -31,32 +27,8 @@ func views(ctx context.Context, o Options) error {
 }
 
 // openViews opens a database with the stream ev (k, v, ts) and the table other (id).
-func openViews(ctx context.Context) (*engine.Engine, session.Session, func(), error) {
-	dir, err := os.MkdirTemp("", "tidemark-bench-")
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	e, err := engine.Open(engine.Options{Dir: dir, Log: zerolog.Nop()})
-	if err != nil {
-		os.RemoveAll(dir)
-		return nil, nil, nil, err
-	}
-	done := func() {
-		e.Close()
-		os.RemoveAll(dir)
-	}
-	s, err := e.NewSession(session.Params{User: "bench", Database: "bench"})
-	if err != nil {
-		done()
-		return nil, nil, nil, err
-	}
-	for _, q := range []string{"CREATE STREAM ev (k bigint, v bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')", "CREATE TABLE other (id bigint PRIMARY KEY)"} {
-		if _, err := query(ctx, s, q); err != nil {
-			done()
-			return nil, nil, nil, err
-		}
-	}
-	return e, s, done, nil
+func openViews(ctx context.Context) (*database, error) {
+	return openDatabase(ctx, engine.Options{}, "CREATE STREAM ev (k bigint, v bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second')", "CREATE TABLE other (id bigint PRIMARY KEY)")
 }
 
 // viewRows gives epoch i of the stream: keys 0 to 999 in turn, values by number, a tenth of a second an epoch.
@@ -76,11 +48,12 @@ func viewRows(b *batch.Batch, i, rows int) *batch.Batch {
 }
 
 func manyViews(ctx context.Context, o Options, n, epochs int) error {
-	e, s, done, err := openViews(ctx)
+	d, err := openViews(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer d.close()
+	e, s := d.e, d.s
 	for i := range n {
 		q := fmt.Sprintf("CREATE MATERIALIZED VIEW v%d AS SELECT window.end AS w, k %% %d AS g, count(*) AS n, sum(v) AS s FROM ev WHERE v %% 10 = 0 GROUP BY window(ts, '10 seconds'), 2", i, i%10+2)
 		if _, err := query(ctx, s, q); err != nil {
@@ -134,11 +107,12 @@ func manyViews(ctx context.Context, o Options, n, epochs int) error {
 
 // lateView creates a view on a history that the log keeps.
 func lateView(ctx context.Context, o Options, history int) error {
-	_, s, done, err := openViews(ctx)
+	d, err := openViews(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer d.close()
+	s := d.s
 	const rows = 100_000
 	for i := range history / rows {
 		q := fmt.Sprintf("INSERT INTO ev SELECT i %% 1000, i, timestamp '2024-01-01' + i * interval '10 microseconds' FROM generate_series(%d::bigint, %d) AS i", i*rows, (i+1)*rows-1)
