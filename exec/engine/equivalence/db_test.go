@@ -158,6 +158,27 @@ type colType struct {
 
 const nullText = "\x00NULL"
 
+// on runs a scenario on a database of its own.
+func (s *scenario) on(run func(*db) *failure) *failure {
+	d, err := openDB(s.opts)
+	if err != nil {
+		return failed("open", "%v", err)
+	}
+	f := run(d)
+	if err := d.close(); err != nil && f == nil {
+		f = failed("close", "%v", err)
+	}
+	return f
+}
+
+// create makes a stream or table.
+func (d *db) create(r *relation) *failure {
+	if _, err := d.run(tidemark(r.ddl())); err != nil {
+		return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+	}
+	return nil
+}
+
 // run runs statements, each by itself unless they say otherwise, and gives the rows of the last.
 func (d *db) run(sql string) (out *rowset, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)

@@ -43,16 +43,9 @@ type pairRun struct {
 }
 
 func (u *pairRun) run(s *scenario) *failure {
-	d, err := openDB(s.opts)
-	if err != nil {
-		return failed("open", "%v", err)
-	}
-	x := &pairCase{pairRun: u, s: s, d: d, had: map[string]*rowset{}, out: map[string]bool{}}
-	f := x.all()
-	if err := d.close(); err != nil && f == nil {
-		f = failed("close", "%v", err)
-	}
-	return f
+	return s.on(func(d *db) *failure {
+		return (&pairCase{pairRun: u, s: s, d: d, had: map[string]*rowset{}, out: map[string]bool{}}).all()
+	})
 }
 
 type pairCase struct {
@@ -67,8 +60,8 @@ type pairCase struct {
 
 func (x *pairCase) all() *failure {
 	for _, r := range x.s.base {
-		if _, err := x.d.run(tidemark(r.ddl())); err != nil {
-			return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+		if f := x.d.create(r); f != nil {
+			return f
 		}
 	}
 	if _, err := x.d.run(pairProcessor); err != nil {

@@ -15,16 +15,9 @@ type slowRun struct {
 }
 
 func (u *slowRun) run(s *scenario) *failure {
-	d, err := openDB(s.opts)
-	if err != nil {
-		return failed("open", "%v", err)
-	}
-	x := &slowCase{slowRun: u, s: s, d: d, live: map[string]bool{}, table: map[int64]int64{}, marks: map[string]slowMark{}}
-	f := x.all()
-	if err := d.close(); err != nil && f == nil {
-		f = failed("close", "%v", err)
-	}
-	return f
+	return s.on(func(d *db) *failure {
+		return (&slowCase{slowRun: u, s: s, d: d, live: map[string]bool{}, table: map[int64]int64{}, marks: map[string]slowMark{}}).all()
+	})
 }
 
 type slowCase struct {
@@ -38,8 +31,8 @@ type slowCase struct {
 
 func (x *slowCase) all() *failure {
 	for _, r := range x.s.base {
-		if _, err := x.d.run(tidemark(r.ddl())); err != nil {
-			return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+		if f := x.d.create(r); f != nil {
+			return f
 		}
 		x.marks[r.name] = slowMark{r.mark != "", noMark}
 	}

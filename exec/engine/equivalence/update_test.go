@@ -105,16 +105,9 @@ type updateRun struct {
 }
 
 func (u *updateRun) run(s *scenario) *failure {
-	d, err := openDB(s.opts)
-	if err != nil {
-		return failed("open", "%v", err)
-	}
-	x := &updateCase{updateRun: u, s: s, d: d, skip: map[string]bool{}, noPG: map[string]bool{}}
-	f := x.all()
-	if err := d.close(); err != nil && f == nil {
-		f = failed("close", "%v", err)
-	}
-	return f
+	return s.on(func(d *db) *failure {
+		return (&updateCase{updateRun: u, s: s, d: d, skip: map[string]bool{}, noPG: map[string]bool{}}).all()
+	})
 }
 
 type updateCase struct {
@@ -143,8 +136,8 @@ func (x *updateCase) all() *failure {
 		}
 	}
 	for _, r := range x.s.base {
-		if _, err := x.d.run(tidemark(r.ddl())); err != nil {
-			return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+		if f := x.d.create(r); f != nil {
+			return f
 		}
 		if x.pg != nil {
 			if _, err := x.pg.run(postgres(r.ddl())); err != nil {

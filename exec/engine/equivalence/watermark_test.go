@@ -255,16 +255,9 @@ type markRun struct {
 }
 
 func (u *markRun) run(s *scenario) *failure {
-	d, err := openDB(s.opts)
-	if err != nil {
-		return failed("open", "%v", err)
-	}
-	x := &markCase{markRun: u, s: s, d: d, live: map[string]bool{}, had: map[string]*rowset{}}
-	f := x.all()
-	if err := d.close(); err != nil && f == nil {
-		f = failed("close", "%v", err)
-	}
-	return f
+	return s.on(func(d *db) *failure {
+		return (&markCase{markRun: u, s: s, d: d, live: map[string]bool{}, had: map[string]*rowset{}}).all()
+	})
 }
 
 type markCase struct {
@@ -279,8 +272,8 @@ type markCase struct {
 
 func (x *markCase) all() *failure {
 	for _, r := range x.s.base {
-		if _, err := x.d.run(tidemark(r.ddl())); err != nil {
-			return failed("create "+sqlState(err), "%s: %v", tidemark(r.ddl()), err)
+		if f := x.d.create(r); f != nil {
+			return f
 		}
 	}
 	for _, v := range x.s.views {
