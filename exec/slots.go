@@ -32,23 +32,6 @@ func (b *graphBuilder) buildSlots(n plan.Node, in dataflow.InputTypes) (dataflow
 	return partition.New(ops, keys, in, b.env, b.slots.Workers)
 }
 
-// Partitioned lists the ids of the stateful operators under root that run in slots.
-func Partitioned(root plan.Node) map[int]bool {
-	b := &graphBuilder{ids: map[plan.Node]int{}, ordered: map[plan.Node]bool{}}
-	if s, ok := root.(*plan.Sort); ok {
-		root = s.Input
-	}
-	b.number(root)
-	b.markOrdered(root, false)
-	out := map[int]bool{}
-	for n, id := range b.ids {
-		if partitionKeys(n) != nil && !b.ordered[n] {
-			out[id] = true
-		}
-	}
-	return out
-}
-
 // markOrdered notes the operators beneath one that goes by the order in which rows come: slots would give them in another.
 func (b *graphBuilder) markOrdered(n plan.Node, ordered bool) {
 	if ordered {

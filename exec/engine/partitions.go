@@ -111,13 +111,8 @@ func (v *view) partitionOf(slot int) int {
 	return partition.Of(slot, int(v.partitions.Load()), v.nslots)
 }
 
-// operatorPartitions is the number of partitions of an operator's state: one, where its keys do not divide it.
-func (v *view) operatorPartitions(id int) int {
-	if !v.cut[id] {
-		return 1
-	}
-	return min(int(v.partitions.Load()), v.nslots)
-}
+// operatorPartitions is the number of partitions of the state of an operator with a number of slots: one, where its keys do not divide it.
+func (v *view) operatorPartitions(slots int) int { return min(int(v.partitions.Load()), slots) }
 
 // partitionOptions takes state_partitions from a CREATE, or from Spark's setting.
 func (s *sess) partitionOptions(rel *catalog.Relation, own string) error {

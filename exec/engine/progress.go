@@ -72,6 +72,7 @@ type progressRing struct {
 	declared bool
 	ids      []int
 	ops      []dataflow.Stateful
+	slots    []int                 // of each operator
 	feeders  [][]dataflow.Stateful // by operator: what lies beneath it without state
 	last     []dataflow.Stats
 
@@ -105,7 +106,8 @@ func newProgressRing(v *view) *progressRing {
 	for _, s := range g.Sources() {
 		p.declared = p.declared || s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0
 	}
-	for _, id := range ids {
+	for i, id := range ids {
+		p.slots = append(p.slots, len(dataflow.Instances(ops[i])))
 		p.feeders = append(p.feeders, g.Feeders(id))
 	}
 	p.ring = []epochProgress{{ops: p.operators()}}
@@ -148,7 +150,7 @@ func (p *progressRing) operators() []opProgress {
 		out = append(out, opProgress{id: p.ids[i], name: s.Name, total: s.RowsTotal, updated: s.RowsUpdated - l.RowsUpdated,
 			removed: s.RowsRemoved - l.RowsRemoved, dropped: s.RowsDroppedLate - l.RowsDroppedLate,
 			nullTime: s.RowsNullEvent - l.RowsNullEvent, duplicate: s.RowsDuplicate - l.RowsDuplicate, memory: s.MemoryUsedBytes,
-			updating: push, removing: end, partitions: p.view.operatorPartitions(p.ids[i])})
+			updating: push, removing: end, partitions: p.view.operatorPartitions(p.slots[i])})
 		if m, ok := p.ops[i].(dataflow.Metered); ok {
 			out[len(out)-1].metrics = m.Metrics()
 		}

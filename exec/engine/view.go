@@ -36,10 +36,9 @@ type view struct {
 	rel   *catalog.Relation
 	plan  *plan.Query
 	graph *dataflow.Graph
-	// partitions is the number of state partitions, which ALTER may change while the view is being filled; cut has the operators that have any.
+	// partitions is the number of state partitions, which ALTER may change while the view is being filled.
 	partitions atomic.Int32
-	cut        map[int]bool
-	nslots     int // of each operator that has any
+	nslots     int // of each operator that can be partitioned
 	space      *table.Space
 	env        *kernel.Env
 	sink       *viewSink
@@ -90,7 +89,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	if rel.Options["watermark_policy"] == "max" {
 		policy = dataflow.PolicyMax
 	}
-	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, cut: exec.Partitioned(q.Root), nslots: slotsOf(rel)}
+	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
 	v.partitions.Store(int32(partitions))
 	var err error
 	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {

@@ -41,7 +41,7 @@ type slot struct {
 // columns have the types in[p], that the rows are divided by; equal keys must have one type family on all ports. workers is asked for the number of partitions
 // before each run, on the operator's goroutine. Errors are those of compiling the keys.
 func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, env *kernel.Env, workers func() int) (dataflow.Operator, error) {
-	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers, hasher: hasher{slots: len(ops)}}
+	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers}
 	for i, op := range ops {
 		o.slots[i].op = op
 		if s, ok := op.(dataflow.Sharer); ok {

@@ -71,15 +71,8 @@ func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack)
 // Range gives the slots [lo, hi) of partition w of n.
 func Range(w, n, slots int) (lo, hi int) { return w * slots / n, (w + 1) * slots / n }
 
-// Of gives the partition, of n, that owns a slot.
-func Of(slot, n, slots int) int {
-	n = min(n, slots)
-	w := slot * n / slots
-	for _, hi := Range(w, n, slots); slot >= hi; _, hi = Range(w, n, slots) {
-		w++
-	}
-	return w
-}
+// Of gives the partition, of n, that owns a slot: the inverse of Range.
+func Of(slot, n, slots int) int { return ((slot+1)*min(n, slots) - 1) / slots }
 
 // runRange runs the slots of partition w.
 func (o *Operator) runRange(w, n int, f func(s *slot, emit dataflow.Emit) error, fail *failure) {

@@ -26,7 +26,6 @@ func mix(h, v uint64) uint64 {
 type hasher struct {
 	hashes []uint64
 	key    []byte
-	slots  int
 }
 
 // isWord says whether values of the type are equal when their words are.
