@@ -85,7 +85,7 @@ func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([
 		for it.Next(&x) {
 			err := p.acct.charge(rowBytes)
 			if err == nil {
-				row, err = resultRow(p.acct, row, f, result, x)
+				err = resultRow(p.acct, row, f, result, x)
 			}
 			if err != nil {
 				return p.ended(0, err)
@@ -99,18 +99,18 @@ func (Functions) Rows(f *catalog.Function) (func(args []types.Datum, emit func([
 }
 
 // resultRow reads an element of what a function returned into row. That of RETURNS SETOF is the value itself.
-func resultRow(acct *account, row []types.Datum, f *catalog.Function, result *Schema, x starlark.Value) ([]types.Datum, error) {
+func resultRow(acct *account, row []types.Datum, f *catalog.Function, result *Schema, x starlark.Value) (err error) {
 	whole := len(result.Fields) > 1
 	switch x.(type) {
 	case starlark.Tuple, *rowValue, *starlark.Dict:
 		whole = whole || f.Columns != nil
 	}
 	if whole {
-		return fieldsInto(acct, row, result, x, "a row of the result")
+		_, err = fieldsInto(acct, row, result, x, "a row of the result")
+		return err
 	}
-	d, err := fieldInto(acct, &result.Fields[0], x)
-	row[0] = d
-	return row, err
+	row[0], err = fieldInto(acct, &result.Fields[0], x)
+	return err
 }
 
 // fieldInto reads one value and charges what it takes.
