@@ -271,6 +271,57 @@ func TestListsExpireInPart(t *testing.T) {
 	r.want("begins again", "+1 1 7")
 }
 
+// TestDroppedWithTTL: what a dropped variable would have outlived does not reach the one that gets its number, and falls due no more.
+func TestDroppedWithTTL(t *testing.T) {
+	for _, key := range []types.Type{bigint, types.Of(types.Numeric)} {
+		var v *ValueState
+		var l *ListState
+		var m *MapState
+		write := func(_ Row, rows Rows, _ TimerValues) (Output, error) {
+			x := rows.At(0).Int("v")
+			return nil, errors.Join(v.Update(x), l.Append(x), m.Set([]any{x}, x))
+		}
+		f := &funcs{rows: write}
+		f.init = func(h *Handle) (err error) {
+			if v, err = h.ValueStateTTL("v", "n bigint", 100); err == nil {
+				if l, err = h.ListStateTTL("l", "n bigint", 100); err == nil {
+					m, err = h.MapStateTTL("m", "n bigint", "n bigint", 100)
+				}
+			}
+			return err
+		}
+		r := newRig(t, "processing_time", catalog.Append, key, "n bigint", f)
+		r.epoch(0, 1000, [2]any{1, 11}, [2]any{2, 11})
+		g := &funcs{rows: write}
+		g.init = func(h *Handle) (err error) {
+			if err = errors.Join(h.DeleteIfExists("v"), h.DeleteIfExists("l"), h.DeleteIfExists("m")); err == nil {
+				if v, err = h.ValueState("v2", "n bigint"); err == nil {
+					if l, err = h.ListState("l2", "n bigint"); err == nil {
+						m, err = h.MapState("m2", "n bigint", "n bigint")
+					}
+				}
+			}
+			return err
+		}
+		p := *r.op.Processor()
+		p.Native = Maker(func() (StatefulProcessor, error) { return g, nil })
+		if err := r.op.Replace(&p); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.op.st.values.Len() + r.op.st.lists.Len() + r.op.st.elems.Len() + r.op.st.ttl.Len(); n != 0 {
+			t.Fatalf("%s: %d entries are left", key, n)
+		}
+		if due, ok := r.op.NextDue(); ok {
+			t.Fatalf("%s: due %d", key, due)
+		}
+		r.epoch(0, 1050, [2]any{1, 11})
+		r.epoch(0, 2000)
+		if n := [...]int64{r.op.st.values.Len(), r.op.st.lists.Len(), r.op.st.elems.Len()}; n != [...]int64{2, 1, 1} {
+			t.Fatalf("%s: values, lists and elements: %d", key, n)
+		}
+	}
+}
+
 // TestKeys: NULL is a key, 1.0 and 1.00 are one, and each comes back as it was.
 func TestKeys(t *testing.T) {
 	var n *ValueState

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -216,13 +217,13 @@ func (h *Handle) DeleteIfExists(name string) error {
 	if !ok {
 		return nil
 	}
-	h.st.dropVariable(h.keys, vs.ID)
+	h.st.dropVariable(h.keys, vs)
 	h.st.schemas.Delete([]byte(name))
 	return nil
 }
 
-// dropVariable removes a variable's entries of all keys.
-func (s *store) dropVariable(keys keyCoder, id uint64) {
+// dropVariable removes a variable's entries of all keys. Its number may be given to another one.
+func (s *store) dropVariable(keys keyCoder, vs *variableSchemas) {
 	for _, t := range []*table.Ordered{s.values, s.lists, s.elems} {
 		var gone [][]byte
 		t.Scan(nil, nil, func(k, v []byte) bool {
@@ -230,8 +231,8 @@ func (s *store) dropVariable(keys keyCoder, id uint64) {
 				return true // they go with their lists
 			}
 			_, rest, _ := keys.cut(k, v)
-			if got, _ := rowenc.Uvarint(rest); got == id {
-				gone = append(gone, append([]byte(nil), k...))
+			if got, _ := rowenc.Uvarint(rest); got == vs.ID {
+				gone = append(gone, bytes.Clone(k))
 			}
 			return true
 		})
@@ -241,6 +242,27 @@ func (s *store) dropVariable(keys keyCoder, id uint64) {
 			}
 			t.Delete(k)
 		}
+	}
+	if vs.TTL > 0 {
+		s.dropExpiries()
+	}
+}
+
+// dropExpiries takes out of the TTL index what belongs to entries that are gone.
+func (s *store) dropExpiries() {
+	var gone [][]byte
+	s.ttl.Scan(nil, nil, func(k, _ []byte) bool {
+		t := s.values
+		if k[rowenc.TimeLen] == ttlElems {
+			t = s.elems
+		}
+		if _, ok := t.Get(k[rowenc.TimeLen+1:]); !ok {
+			gone = append(gone, bytes.Clone(k))
+		}
+		return true
+	})
+	for _, k := range gone {
+		s.ttl.Delete(k)
 	}
 }
 
