@@ -38,13 +38,20 @@ func ParseExpr(text string) (e ast.Expr, err error) {
 	return e, nil
 }
 
-// ParseQuery parses one query without a semicolon, such as a stored view.
-// Errors are as those of Parse.
+// ParseQuery parses one query, such as a stored view or the body of a function
+// in SQL. A semicolon may follow it. Errors are as those of Parse, and 0A000
+// for another statement.
 func ParseQuery(text string) (q *ast.Query, err error) {
 	defer recoverTo(&err)
 	p := newParser(text)
 	defer p.release()
+	if w := p.oneOf("insert", "update", "delete", "merge"); w != "" {
+		p.unsupported(p.i, "%s in place of a query is not supported", strings.ToUpper(w))
+	}
 	q = p.query()
+	if p.accept(";") && p.peek().kind != kindEOF {
+		p.unsupported(p.i, "more than one statement in place of a query is not supported")
+	}
 	p.expectEnd()
 	return q, nil
 }

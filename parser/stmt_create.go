@@ -36,13 +36,8 @@ func (p *parser) create() ast.Stmt {
 		p.next()
 		return p.createIndex(false, at)
 	case "function":
-		start := p.i
 		p.next()
-		if f := p.createFunction(replace); f != nil {
-			return f
-		}
-		p.i = start
-		return p.createOther(at)
+		return p.createFunction(replace)
 	case "processor":
 		p.next()
 		return p.createProcessor(replace)

@@ -7,13 +7,13 @@ import (
 )
 
 // createFunction parses CREATE [OR REPLACE] FUNCTION behind those words. The options may come in any order; those that only tell PostgreSQL's
-// planner something are read and mean nothing. nil: a form that is not built.
+// planner something are read and mean nothing. Forms that are not built are errors.
 func (p *parser) createFunction(replace bool) *ast.CreateFunction {
 	c := &ast.CreateFunction{OrReplace: replace, Name: p.qualified(), Volatility: "volatile"}
 	p.expect("(")
 	for !p.is(")") {
-		if p.oneOf("out", "inout", "variadic") != "" {
-			return nil
+		if w := p.oneOf("out", "inout", "variadic"); w != "" {
+			p.unsupported(p.i, "%s parameters of functions are not supported", strings.ToUpper(w))
 		}
 		p.acceptWords("in")
 		d := p.functionArg()
@@ -29,16 +29,19 @@ func (p *parser) createFunction(replace bool) *ast.CreateFunction {
 	}
 	p.expect(")")
 	p.expectWords("returns")
-	switch {
-	case p.oneOf("trigger", "void") != "":
-		return nil
-	case p.acceptWords("table"):
+	if w := p.oneOf("trigger", "void"); w != "" {
+		p.unsupported(p.i, "functions that return %s are not supported", w)
+	}
+	if p.acceptWords("table") {
 		c.Table = p.resultTable()
-	default:
+	} else {
 		c.SetOf = p.acceptWords("setof")
 		c.Result = p.typeName()
 	}
 	for p.functionOption(c) {
+	}
+	if p.words("begin", "atomic") {
+		p.unsupported(p.i, "BEGIN ATOMIC is not supported")
 	}
 	if c.Language == "" && c.Return {
 		c.Language = "sql"
