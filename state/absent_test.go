@@ -48,6 +48,50 @@ func TestAbsentKeysReadNoBlocks(t *testing.T) {
 	}
 }
 
+// TestManyAbsentKeysReadNoBlocks is the same for keys that lie far apart and are looked up together.
+func TestManyAbsentKeysReadNoBlocks(t *testing.T) {
+	st := openDir(t, filepath.Join(t.TempDir(), "db"))
+	sp := st.Space(9)
+	sp.SetBudget(1)
+	h := sp.Hash(table.Decl{Name: "numbers", IntKey: true, Words: 1})
+	const n, gets = 200_000, 2000
+	keys, slots := make([]int64, n), make([]int32, n)
+	for i := range keys {
+		keys[i] = int64(2 * i)
+	}
+	h.FindOrAddInts(keys, nil, slots)
+	appendEpoch(t, st, &state.EpochRecord{})
+	c := &checkpoint.Checkpoint{Epoch: st.LastEpoch(), Sections: []*state.Section{state.SpaceSection(9, sp.Freeze())}}
+	if _, err := checkpoint.Write(context.Background(), st, c); err != nil {
+		t.Fatal(err)
+	}
+	sp.Evict(0)
+	if err := state.Compact(st); err != nil {
+		t.Fatal(err)
+	}
+	keys, slots = keys[:gets], slots[:gets]
+	for i := range keys {
+		keys[i] = int64(2*(i*7919%n) + 1)
+	}
+	before := state.FilterHits(st)
+	h.FindManyInts(keys, slots)
+	if hits := state.FilterHits(st) - before; hits < gets*95/100 {
+		t.Errorf("filters answered %d of %d reads of absent keys", hits, gets)
+	}
+	for i := range keys {
+		if slots[i] >= 0 {
+			t.Fatalf("%d is there", keys[i])
+		}
+		keys[i]--
+	}
+	h.FindManyInts(keys, slots)
+	for i, s := range slots {
+		if s < 0 || h.KeyInt(s) != keys[i] {
+			t.Fatalf("%d: slot %d", keys[i], s)
+		}
+	}
+}
+
 // TestMemTablesLeaveTheCache has caches of small budgets: memtables are part of them, and must not be all.
 func TestMemTablesLeaveTheCache(t *testing.T) {
 	for _, mb := range []int64{8, 16, 64, 1024} {

@@ -173,7 +173,8 @@ func (b *backing) Scan(lo, hi []byte, desc bool, f func(k, v []byte) bool) error
 }
 
 // iter takes the cached iterator, or makes one when it is in use or older than
-// the last checkpoint. put gives it back.
+// the last checkpoint. put gives it back. Only SeekPrefixGE uses filters, and
+// those of the last level if it is told to.
 func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
 	b.mu.Lock()
 	it := b.idle
@@ -189,7 +190,7 @@ func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
 			return nil, err
 		}
 	}
-	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi})
+	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi, UseL6Filters: true})
 	return &spaceIter{Iterator: n, gen: gen}, err
 }
 
