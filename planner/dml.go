@@ -383,8 +383,7 @@ func (b *binder) returning(items []ast.SelectItem, f *frame) *Returning {
 	f.block = blk
 	x := &exprBinder{b: b, f: f, clause: "RETURNING"}
 	for _, it := range items {
-		if c, ok := it.X.(*ast.ColumnRef); ok && c.Star {
-			blk.star(c)
+		if blk.addStar(x, it.X) {
 			continue
 		}
 		name := it.Alias

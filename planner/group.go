@@ -9,10 +9,12 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// grouping is the GROUP BY clause: all key expressions, and the sets of indexes into them (one for a plain GROUP BY).
+// grouping is the GROUP BY clause: all key expressions, and the sets of indexes into them (one for a plain GROUP BY). Until oneKeyEach
+// some keys may be the same.
 type grouping struct {
-	keys []plan.Expr
-	sets [][]int
+	keys  []plan.Expr
+	items []int // of each key: the item of the select list that it is, -1 for none; an expression is the first one that equals it
+	sets  [][]int
 }
 
 func (blk *block) addAgg(a plan.Agg) plan.Expr {
@@ -54,9 +56,6 @@ func (blk *block) groupKeys() *grouping {
 			failAt(it.At, sqlerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxGroupingSets)
 		}
 	}
-	if blk.sel.GroupDistinct {
-		g.sets = distinctSets(g.sets)
-	}
 	return g
 }
 
@@ -73,20 +72,6 @@ func union(a, b []int) []int {
 		if !seen {
 			out = append(out, i)
 		}
-	}
-	return out
-}
-
-func distinctSets(sets [][]int) [][]int {
-	var out [][]int
-next:
-	for _, s := range sets {
-		for _, o := range out {
-			if len(o) == len(s) && len(union(o, s)) == len(o) {
-				continue next
-			}
-		}
-		out = append(out, s)
 	}
 	return out
 }
@@ -155,87 +140,74 @@ func (blk *block) groupExpr(g *grouping, e ast.Expr) []int {
 	}
 	x := blk.binder("GROUP BY")
 	x.windows = true
-	k := blk.b.groupable(blk.b.settle(blk.groupValue(x, e)), loc(e))
-	if i := findExpr(g.keys, k); i >= 0 {
-		return []int{i}
-	}
-	g.keys = append(g.keys, k)
+	k, item := blk.groupValue(x, e)
+	g.keys, g.items = append(g.keys, blk.b.groupable(blk.b.settle(k), loc(e))), append(g.items, item)
 	return []int{len(g.keys) - 1}
 }
 
-func (blk *block) groupValue(x *exprBinder, e ast.Expr) plan.Expr {
+// groupValue also gives the item of the select list that e names, -1 if it is an expression.
+func (blk *block) groupValue(x *exprBinder, e ast.Expr) (plan.Expr, int) {
 	if c, ok := e.(*ast.Const); ok {
-		// Stars count as the columns that they stand for.
-		i, _ := blk.b.ordinal(c, blk.countItems(), "GROUP BY")
-		return x.bind(blk.itemAt(i, c.At))
+		items := blk.outputs(x)
+		i, _ := blk.b.ordinal(c, len(items), "GROUP BY")
+		if star := items[i].star; star != nil {
+			return star, i
+		}
+		return x.bind(items[i].X), i
 	}
 	c, ok := e.(*ast.ColumnRef)
 	if !ok || len(c.Parts) != 1 || c.Star {
-		return x.bind(e)
+		return x.bind(e), -1
 	}
 	if in := blk.f.find(c.Parts[0], c.At); in != nil {
-		return in
+		return in, -1
 	}
 	var found ast.Expr
-	for _, it := range blk.sel.Items {
+	item := -1
+	for i, it := range blk.outputs(x) {
 		name := it.Alias
 		if name == "" {
 			name = impliedName(it.X)
 		}
-		if name == c.Parts[0] && !isStar(it.X) {
+		if name == c.Parts[0] && it.star == nil {
 			if found != nil {
 				failAt(c.At, sqlerr.AmbiguousColumn, "GROUP BY %q is ambiguous", name)
 			}
-			found = it.X
+			found, item = it.X, i
 		}
 	}
 	if found != nil && found != e {
 		if cr, ok := found.(*ast.ColumnRef); !ok || len(cr.Parts) != 1 || cr.Parts[0] != c.Parts[0] {
-			return x.bind(found)
+			return x.bind(found), item
 		}
 	}
-	return x.bind(e)
+	return x.bind(e), -1
 }
 
-func isStar(e ast.Expr) bool {
-	c, ok := e.(*ast.ColumnRef)
-	return ok && c.Star
+// output is an item of the select list before that is bound, or one of the columns that a star in it stands for.
+type output struct {
+	ast.SelectItem
+	star plan.Expr
 }
 
-// countItems counts the output columns before the select list is bound.
-func (blk *block) countItems() int {
-	n := 0
+// outputs lists the output columns.
+func (blk *block) outputs(x *exprBinder) []output {
+	var out []output
 	for _, it := range blk.sel.Items {
-		if isStar(it.X) {
-			n += len(blk.f.scope.vis)
-		} else {
-			n++
+		cols, _, ok := blk.stars(x, it.X)
+		if !ok {
+			out = append(out, output{SelectItem: it})
+		}
+		for _, c := range cols {
+			out = append(out, output{it, c})
 		}
 	}
-	return n
-}
-
-// itemAt gives the select item at an output position.
-func (blk *block) itemAt(i int, pos ast.Pos) ast.Expr {
-	for _, it := range blk.sel.Items {
-		if isStar(it.X) {
-			if i < len(blk.f.scope.vis) {
-				return &ast.ColumnRef{P: ast.P{At: pos}, Parts: []string{blk.f.scope.vis[i].name}}
-			}
-			i -= len(blk.f.scope.vis)
-			continue
-		}
-		if i == 0 {
-			return it.X
-		}
-		i--
-	}
-	failAt(pos, sqlerr.InvalidColumnReference, "GROUP BY position is not in select list")
-	return nil
+	return out
 }
 
 // group builds the aggregation and rewrites everything above it to its output.
 func (blk *block) group(g *grouping, on *onClause) {
+	blk.oneKeyEach(g)
 	session := blk.placeGroupWindow(g, on)
 	blk.attachInputs(g)
 	if session == nil && len(blk.aggs) == 0 && slices.ContainsFunc(g.sets, func(set []int) bool { return len(set) == 0 }) {
@@ -360,7 +332,8 @@ func sourceHas(s *source, i int) bool {
 type regroup struct {
 	blk     *block
 	keys    []plan.Expr
-	base    int // output index of the first key
+	items   []int // as in grouping, for grouping sets
+	base    int   // output index of the first key
 	aggs    int
 	session *eventWindow
 	// groupingAt gives the output column of a GROUPING call, for grouping sets.
@@ -378,8 +351,19 @@ func (r *regroup) relabelled(e plan.Expr) int {
 	return -1
 }
 
+// find gives the key that e is, -1 for none. Of keys that are equal it is the one that is first in the select list, as in PostgreSQL.
+func (r *regroup) find(e plan.Expr) int {
+	at := findExpr(r.keys, e)
+	for i := range r.items {
+		if at >= 0 && r.items[i] < r.items[at] && equal(r.keys[i], e) {
+			at = i
+		}
+	}
+	return at
+}
+
 func (r *regroup) top(e plan.Expr) plan.Expr {
-	if i := findExpr(r.keys, e); i >= 0 {
+	if i := r.find(e); i >= 0 {
 		return &plan.Col{Index: r.base + i, Typ: e.Type(), Name: nameOf(e)}
 	}
 	if i := r.relabelled(e); i >= 0 {
@@ -423,7 +407,7 @@ func (r *regroup) checkGrouping(k int, x *groupingRef) int {
 // outer rewrites a reference from within a subquery.
 func (r *regroup) outer(o *outerRef, s *subquery) plan.Expr {
 	c := &plan.Col{Index: o.idx, Typ: o.typ, Name: o.name}
-	i := findExpr(r.keys, c)
+	i := r.find(c)
 	if i < 0 {
 		failAt(o.pos, sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.blk.fullName(o.idx, o.name))
 	}
@@ -471,80 +455,4 @@ func (blk *block) colPos(c *plan.Col) ast.Pos {
 	}
 	see(blk.sel.Having)
 	return pos
-}
-
-// groupingSets makes one aggregation for each set and unites them, absent keys as NULL.
-func (blk *block) groupingSets(g *grouping, on *onClause) {
-	out := &regroup{blk: blk, keys: g.keys, aggs: len(blk.aggs)}
-	var marks []*groupingRef
-	out.groupingAt = func(x *groupingRef) plan.Expr {
-		at := -1
-		for i, m := range marks {
-			if equalAll(m.args, x.args) {
-				at = i
-			}
-		}
-		if at < 0 {
-			at = len(marks)
-			marks = append(marks, x)
-		}
-		for k := range x.args {
-			out.checkGrouping(k, x)
-		}
-		return &plan.Col{Index: len(g.keys) + len(blk.aggs) + at, Typ: int4Type, Name: "grouping"}
-	}
-	input := blk.node
-	blk.eachOutput(on, out.top)
-	var parts []plan.Node
-	for n, set := range g.sets {
-		in := input
-		if n > 0 {
-			in = clone(input)
-		}
-		ordered, aggs := blk.ordered(in)
-		parts = append(parts, setOutput(newAggregate(ordered, nil, pick(g.keys, set), aggs), g, set, marks, out))
-	}
-	blk.node = newUnion(parts...)
-}
-
-// setOutput brings the aggregate of one grouping set to the common columns: all keys, aggregates, GROUPING values.
-func setOutput(a *plan.Aggregate, g *grouping, set []int, marks []*groupingRef, r *regroup) plan.Node {
-	at := map[int]int{}
-	for i, k := range set {
-		at[k] = i
-	}
-	var exprs []plan.Expr
-	for k, e := range g.keys {
-		if i, ok := at[k]; ok {
-			exprs = append(exprs, colOf(a, i))
-		} else {
-			exprs = append(exprs, &plan.Const{Val: types.NullDatum, Typ: e.Type()})
-		}
-	}
-	for i := range a.Aggs {
-		exprs = append(exprs, colOf(a, len(set)+i))
-	}
-	for _, m := range marks {
-		bits := int64(0)
-		for k := range m.args {
-			bits <<= 1
-			if _, ok := at[r.checkGrouping(k, m)]; !ok {
-				bits |= 1
-			}
-		}
-		exprs = append(exprs, &plan.Const{Val: types.IntDatum(bits), Typ: int4Type})
-	}
-	return newProject(a, exprs, nil)
-}
-
-// grouping is GROUPING(a, b).
-func (x *exprBinder) grouping(n *ast.Call) plan.Expr {
-	if !x.aggs || x.block == nil {
-		failAt(n.At, sqlerr.GroupingError, "grouping operations are not allowed in %s", x.clause)
-	}
-	if len(n.Args) > 31 {
-		failAt(n.At, sqlerr.TooManyArguments, "GROUPING must have fewer than 32 arguments")
-	}
-	args, pos := x.bindList(n.Args)
-	return &groupingRef{args: args, at: pos}
 }

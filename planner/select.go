@@ -82,12 +82,7 @@ func (blk *block) selectItems() {
 	x := blk.binder("SELECT")
 	x.aggs, x.overs, x.sets, x.windows = true, true, true, true
 	for _, it := range blk.sel.Items {
-		if c, ok := it.X.(*ast.ColumnRef); ok && c.Star {
-			blk.star(c)
-			continue
-		}
-		if fl, ok := it.X.(*ast.Field); ok && fl.Name == "*" {
-			blk.windowStar(x.bind(fl.X), fl.At)
+		if blk.addStar(x, it.X) {
 			continue
 		}
 		e := x.bind(it.X)
@@ -110,18 +105,46 @@ func (blk *block) addItem(e plan.Expr, name string, x ast.Expr) {
 	blk.itemASTs = append(blk.itemASTs, x)
 }
 
-// star expands * and t.*.
-func (blk *block) star(c *ast.ColumnRef) {
+// addStar adds the items that a star stands for; it says false for any other expression.
+func (blk *block) addStar(x *exprBinder, e ast.Expr) bool {
+	cols, names, ok := blk.stars(x, e)
+	for i, c := range cols {
+		blk.addItem(c, names[i], nil)
+	}
+	return ok
+}
+
+// stars gives the columns that *, t.* or (w).* stands for; ok is false for any other item.
+func (blk *block) stars(x *exprBinder, e ast.Expr) (cols []plan.Expr, names []string, ok bool) {
+	switch n := e.(type) {
+	case *ast.ColumnRef:
+		if n.Star {
+			cols, names = blk.star(n)
+			return cols, names, true
+		}
+	case *ast.Field:
+		if n.Name == "*" {
+			cols, names = windowStar(x.bind(n.X), n.At)
+			return cols, names, true
+		}
+	}
+	return nil, nil, false
+}
+
+func (blk *block) star(c *ast.ColumnRef) (cols []plan.Expr, names []string) {
+	add := func(g *frame, all []visible) {
+		for _, v := range all {
+			if !v.hidden {
+				cols, names = append(cols, blk.f.from(g, v.expr, c.At)), append(names, v.name)
+			}
+		}
+	}
 	if len(c.Parts) == 0 {
 		if len(blk.f.scope.sources) == 0 {
 			failAt(c.At, sqlerr.SyntaxError, "SELECT * with no tables specified is not valid")
 		}
-		for _, v := range blk.f.scope.vis {
-			if !v.hidden {
-				blk.addItem(v.expr, v.name, nil)
-			}
-		}
-		return
+		add(blk.f, blk.f.scope.vis)
+		return cols, names
 	}
 	schema, table := "", c.Parts[len(c.Parts)-1]
 	if len(c.Parts) > 1 {
@@ -129,28 +152,23 @@ func (blk *block) star(c *ast.ColumnRef) {
 	}
 	for g := blk.f; g != nil; g = g.parent {
 		if s := g.findSource(schema, table); s != nil {
-			for _, v := range s.cols {
-				if !v.hidden {
-					blk.addItem(blk.f.from(g, v.expr, c.At), v.name, nil)
-				}
-			}
-			return
+			add(g, s.cols)
+			return cols, names
 		}
 	}
 	if e := blk.f.plain(table, c.At); e != nil && schema == "" {
-		blk.windowStar(e, c.At)
-		return
+		return windowStar(e, c.At)
 	}
 	blk.f.noTable(table, c.At)
+	return nil, nil
 }
 
-// windowStar expands (w).*.
-func (blk *block) windowStar(e plan.Expr, pos ast.Pos) {
+// windowStar gives the fields of a window.
+func windowStar(e plan.Expr, pos ast.Pos) ([]plan.Expr, []string) {
 	if e.Type().Kind != types.Window {
 		failAt(pos, sqlerr.WrongObjectType, "type %s is not composite", e.Type())
 	}
-	blk.addItem(field(e, "start", pos), "start", nil)
-	blk.addItem(field(e, "end", pos), "end", nil)
+	return []plan.Expr{field(e, "start", pos), field(e, "end", pos)}, []string{"start", "end"}
 }
 
 func (blk *block) bindHaving() {
