@@ -74,10 +74,7 @@ func scalarPut(t reflect.Type, st types.Type) func(reflect.Value) (types.Datum, 
 	case reflect.Float32, reflect.Float64:
 		return func(v reflect.Value) (types.Datum, error) { return floatDatum(st, v.Float()) }
 	case reflect.String:
-		if st.Kind == types.Text {
-			return func(v reflect.Value) (types.Datum, error) { return types.StringDatum(v.String()), nil }
-		}
-		return func(v reflect.Value) (types.Datum, error) { return types.Parse(st, v.String(), types.DefaultEnv()) }
+		return func(v reflect.Value) (types.Datum, error) { return types.Parse(st, v.String(), nil) }
 	}
 	return func(v reflect.Value) (types.Datum, error) { return intDatum(st, v.Int()) }
 }

@@ -26,8 +26,8 @@ func fromGo(out []types.Datum, s *Schema, vals []any) ([]types.Datum, error) {
 }
 
 // DatumOf turns a Go value into one of a type: nil, bool, int, int64, float64, string, []byte, time.Time, time.Duration or a
-// types.Datum, which is taken as it is. A string is also read as a value of any type, as PostgreSQL reads a literal. Errors: 42804, 22003 and
-// those of reading.
+// types.Datum, which is taken as it is. A string is read as a value of any type, as PostgreSQL reads a literal. Errors: 42804, 22003 and
+// those of reading, such as 22021 for text that is not UTF-8.
 func DatumOf(t types.Type, x any) (types.Datum, error) {
 	switch v := x.(type) {
 	case nil:
@@ -50,13 +50,13 @@ func DatumOf(t types.Type, x any) (types.Datum, error) {
 			return types.Parse(t, strconv.FormatFloat(v, 'g', -1, 64), types.DefaultEnv())
 		}
 	case string:
-		if t.Kind == types.Text || t.Kind == types.Unknown {
-			return types.StringDatum(v), nil
-		}
-		return types.Parse(t, v, types.DefaultEnv())
+		return types.Parse(t, v, nil)
 	case []byte:
-		if t.Kind == types.Bytea || t.Kind == types.Text {
+		switch t.Kind {
+		case types.Bytea:
 			return types.Datum{B: v}, nil
+		case types.Text:
+			return types.Parse(t, string(v), nil)
 		}
 	case time.Time:
 		switch t.Kind {

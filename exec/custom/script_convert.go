@@ -92,13 +92,10 @@ func fromStarlark(t types.Type, v starlark.Value) (types.Datum, error) {
 	case starlark.Float:
 		return floatDatum(t, float64(x))
 	case starlark.String:
-		if t.Kind == types.Text || t.Kind == types.Varchar && t.Mod == 0 || t.Kind == types.Unknown {
-			return types.StringDatum(string(x)), nil
-		}
 		if t.Kind.IsInt() || t.Layout() == types.LayoutF64 || t.Kind == types.Bool || t.Kind == types.Bytea {
 			break // as Spark: no reading of text
 		}
-		return types.Parse(t, string(x), types.DefaultEnv())
+		return types.Parse(t, string(x), nil)
 	case starlark.Bytes:
 		if t.Kind == types.Bytea {
 			return types.Datum{B: []byte(x)}, nil

@@ -98,7 +98,7 @@ func (s *viewSink) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.E
 func appendDead(to *batch.Batch, ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error, epoch uint64) {
 	c := to.Cols
 	c[0].AppendString(string(err.Code))
-	c[1].AppendString(err.Message)
+	c[1].AppendString(types.ValidText(err.Message))
 	c[2].AppendBytes(rowJSON(portOf(ep).Columns, b, i))
 	c[3].AppendInt(int64(epoch))
 	to.EndRow(b.Weight(i))

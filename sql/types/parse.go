@@ -127,6 +127,11 @@ func parseTimeKind(t Type, s string, env *Env) (d Datum, err error) {
 	return d, err
 }
 
+// ValidText gives a text that can be stored: each byte 0, and each run of bytes that are no UTF-8, becomes U+FFFD.
+func ValidText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
 func checkUTF8(s string) error {
 	if strings.IndexByte(s, 0) >= 0 {
 		return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00")

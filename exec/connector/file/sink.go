@@ -1,11 +1,10 @@
 package file
 
 import (
-	"strings"
-
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // maxRaw is how much of a bad row's text is kept.
@@ -38,11 +37,9 @@ func (s *sink) reject(line int64, raw []byte, err error) {
 	if len(raw) > maxRaw {
 		raw = raw[:maxRaw]
 	}
-	// It must be text that can be stored.
-	clean := strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "\uFFFD")
 	e := *sqlerr.From(err)
-	e.Message = strings.ReplaceAll(strings.ToValidUTF8(e.Message, "\uFFFD"), "\x00", "\uFFFD")
-	s.bad = append(s.bad, connector.BadRow{Part: s.part, Line: line, Err: &e, Raw: clean})
+	e.Message = types.ValidText(e.Message)
+	s.bad = append(s.bad, connector.BadRow{Part: s.part, Line: line, Err: &e, Raw: types.ValidText(string(raw))})
 }
 
 // fill gives NULL to the columns that the row has not set, and ends it.
