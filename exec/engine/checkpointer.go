@@ -172,40 +172,16 @@ func (e *Engine) copyAll() {
 	}()
 }
 
-// freeze fixes what changed since the last checkpoint, as it is now.
+// freeze fixes what changed since the last checkpoint, as it is now. What may fail comes before anything is frozen: that counts as
+// written from then on, and a later checkpoint would lack it.
 func (e *Engine) freeze() (*frozenState, error) {
-	p := e.current()
-	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
-	cp := &checkpoint.Checkpoint{Epoch: p.epoch, Timestamp: p.ts, Views: map[catalog.OID]uint64{}}
-	var frozen []*table.Frozen
-	add := func(ss ...*state.Section) {
-		for _, s := range ss {
-			if s != nil {
-				cp.Sections = append(cp.Sections, s)
-			}
-		}
-	}
-	space := func(v *view) {
-		f := v.space.Freeze()
-		frozen = append(frozen, f)
-		add(state.SpaceSection(v.rel.OID, f))
-	}
-	for _, s := range e.streamOrder() {
-		if s.held != nil {
-			add(s.held.freeze())
-		}
-		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image(), s.offset()})
-	}
-	for _, rel := range p.cat.Relations() {
-		if t := e.tables[rel.OID]; t != nil {
-			add(t.freeze()...)
-		}
-	}
+	var running []*view // others begin again after a restart
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st != viewRunning {
-			continue // it begins again after a restart
+			continue
 		}
-		cp.Views[v.rel.OID] = p.epoch
+		running = append(running, v)
+		p := e.current()
 		trimmed, err := v.trimLetters(p.epoch, p.ts)
 		if err != nil {
 			return nil, err
@@ -213,41 +189,86 @@ func (e *Engine) freeze() (*frozenState, error) {
 		if trimmed {
 			e.republish(v)
 		}
-		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks(), v.sink.book})
-		space(v)
-		for _, c := range []contents{v.out, v.late, v.dead} {
-			add(c.freeze())
+	}
+	cp, err := e.describe(running)
+	if err != nil {
+		return nil, err
+	}
+	f := &frozenState{cp: cp}
+	for _, s := range e.streamOrder() {
+		if s.held != nil {
+			f.add(s.held.freeze())
 		}
 	}
-	var gone, keep []dropped
+	for _, rel := range e.current().cat.Relations() {
+		if t := e.tables[rel.OID]; t != nil {
+			f.add(t.freeze()...)
+		}
+	}
+	for _, v := range running {
+		f.addSpace(v)
+		for _, c := range []contents{v.out, v.late, v.dead} {
+			f.add(c.freeze())
+		}
+	}
+	var keep []dropped
 	for _, d := range e.gone {
 		if d.filling && !d.view.fillEnded() {
 			keep = append(keep, d)
 			continue
 		}
 		if d.table != nil {
-			add(d.table.freeze()...)
+			f.add(d.table.freeze()...)
 		}
 		if d.view != nil {
 			d.view.space.Drop()
-			space(d.view)
+			f.addSpace(d.view)
 			for _, c := range d.contents {
 				c.drop()
 			}
 		}
 		for _, c := range d.contents {
-			add(c.freeze())
+			f.add(c.freeze())
 		}
-		gone = append(gone, d)
+		f.gone = append(f.gone, d)
 	}
 	e.gone = keep
-	var err error
-	if cp.Catalog, err = encodeCatalog(p.cat); err != nil {
-		return nil, err
+	return f, nil
+}
+
+func (f *frozenState) add(ss ...*state.Section) {
+	for _, s := range ss {
+		if s != nil {
+			f.cp.Sections = append(f.cp.Sections, s)
+		}
+	}
+}
+
+func (f *frozenState) addSpace(v *view) {
+	x := v.space.Freeze()
+	f.frozen = append(f.frozen, x)
+	f.add(state.SpaceSection(v.rel.OID, x))
+}
+
+// describe makes the checkpoint of the present without its sections. views are those that it has.
+func (e *Engine) describe(views []*view) (*checkpoint.Checkpoint, error) {
+	p := e.current()
+	cp := &checkpoint.Checkpoint{Epoch: p.epoch, Timestamp: p.ts, Views: map[catalog.OID]uint64{}}
+	img := image{Timestamp: p.ts, NextOID: e.nextOID.Load(), NextRow: e.nextRow.Load()}
+	for _, s := range e.streamOrder() {
+		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image(), s.offset()})
+	}
+	for _, v := range views {
+		cp.Views[v.rel.OID] = p.epoch
+		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks(), v.sink.book})
 	}
 	meta, err := json.Marshal(img)
+	if err != nil {
+		return nil, err
+	}
 	cp.Meta = map[string][]byte{"engine": meta}
-	return &frozenState{cp, frozen, gone}, err
+	cp.Catalog, err = encodeCatalog(p.cat)
+	return cp, err
 }
 
 // writeCheckpoint writes what was frozen, and then deletes what nobody needs any more. After an error, unless the store has failed
