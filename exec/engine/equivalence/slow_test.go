@@ -15,7 +15,7 @@ func TestSlowModel(t *testing.T) {
 	search(t, 10*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
 		return newRecipe(seed, 1+int(seed%3), 8+int(seed%5)*5, func(r *recipe, source func(part, i int) *choices) { drawSlow(r, source) })
 	}, func(r *recipe) *scenario { return drawSlow(r, r.replay) }, run.run)
-	t.Logf("%d epochs, %d comparisons of views, %d late rows, operators %v; refused, as the model says:", run.epochs, run.compared, run.late, run.ops)
+	t.Logf("%d epochs, %d comparisons of views, %d of them with each other, %d late rows, operators %v; refused, as the model says:", run.epochs, run.compared, run.open, run.late, run.ops)
 	for m, n := range run.refused {
 		t.Logf("%5d %s", n, m)
 	}
@@ -27,6 +27,7 @@ type slowView struct {
 	mode      string
 	inexact   bool
 	tables    bool
+	open      bool       // slowOpen
 	operators []slowNode // stateful ones from the root down
 	bag       *slowBag   // contents
 }
@@ -78,7 +79,7 @@ func drawSlowView(c *choices, name string, delays map[string]int64) *view {
 			break
 		}
 	}
-	m := &slowView{root: root, mode: mode, inexact: g.inexact, tables: g.tables, bag: newBag()}
+	m := &slowView{root: root, mode: mode, inexact: g.inexact, tables: g.tables, open: mode != "append" && slowOpen(root), bag: newBag()}
 	var list func(n slowNode)
 	list = func(n slowNode) {
 		if n.node().stateful {
