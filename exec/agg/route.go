@@ -3,6 +3,7 @@ package agg
 import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -141,7 +142,7 @@ func (g *group) reportLate(ep *dataflow.Epoch, b *batch.Batch, rows []int32) {
 	v := g.cols[g.event].v
 	times := g.time.of(b, rows)
 	for _, r := range rows {
-		g.stats.RowsDroppedLate += max(b.Weight(int(r)), -b.Weight(int(r)))
+		rowenc.CountLate(&g.stats, b, int(r))
 		at, start, end := dataflow.NoTime, dataflow.NoTime, dataflow.NoTime
 		if times != nil && !times.IsNull(int(r)) {
 			at = toMicros(times.I64[r], times.Type)

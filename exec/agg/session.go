@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -185,7 +186,7 @@ func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.V
 			continue
 		}
 		if bound.Late(e) {
-			s.stats.RowsDroppedLate += max(b.Weight(i), -b.Weight(i))
+			rowenc.CountLate(&s.stats, b, i)
 			ep.Sink.Late(ep, b, i, t, t, e)
 			continue
 		}

@@ -60,8 +60,7 @@ func (o *asof) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow.Emi
 	if port == 1 {
 		s = &o.right
 	}
-	late := func(i int) { o.stats.RowsDroppedLate += max(b.Weight(i), -b.Weight(i)) }
-	return s.push(ep, o.env, b, late, func(i int) error {
+	return s.push(ep, o.env, b, &o.stats, func(i int) error {
 		if port == 0 && o.n.Outer {
 			o.buf = append(rowenc.AppendRow(o.buf[:0], b.Cols, i), o.null...)
 			o.diff.Add(o.buf, b.Weight(i))

@@ -61,8 +61,8 @@ func (s *side) init(keys []plan.Expr, time plan.Expr, in []types.Type, timed boo
 	return nil
 }
 
-// push logs the rows of a batch. Rows that can match nothing are given to alone, late ones are recorded.
-func (s *side) push(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, late func(i int), alone func(i int) error) error {
+// push logs the rows of a batch. Rows that can match nothing are given to alone, late ones are recorded and counted in stats.
+func (s *side) push(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, stats *dataflow.Stats, alone func(i int) error) error {
 	vecs, sel, err := s.exprs.Eval(ep, env, b)
 	if err != nil {
 		return err
@@ -77,8 +77,7 @@ func (s *side) push(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, late fu
 		t := int64(0)
 		if s.times != nil {
 			if t, _ = rowenc.EventTime(vecs[n], i); ep.Before.Late(t) && !ep.Final {
-				rowenc.Late(ep, b, i, vecs[n], t)
-				late(i)
+				rowenc.Late(ep, stats, b, i, vecs[n], t)
 				return nil
 			}
 		}

@@ -161,8 +161,7 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 		if o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
 			v := b.Cols[o.n.TimeCol]
 			if t, ok := rowenc.EventTime(v, i); ok && ep.Before.Late(t) {
-				o.stats.RowsDroppedLate += w
-				rowenc.Late(ep, b, i, v, t)
+				rowenc.Late(ep, &o.stats, b, i, v, t)
 				return nil
 			}
 		}

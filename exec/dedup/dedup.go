@@ -131,8 +131,7 @@ func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *
 	d.sel = d.sel[:0]
 	_ = rowenc.EachRow(b.N, sel, func(i int) error {
 		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
-			d.stats.RowsDroppedLate += b.Weight(i)
-			rowenc.Late(ep, b, i, time, t)
+			rowenc.Late(ep, &d.stats, b, i, time, t)
 		} else {
 			d.sel = append(d.sel, int32(i))
 		}

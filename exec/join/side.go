@@ -156,8 +156,7 @@ func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32
 	kept := make([]int32, 0, b.N)
 	err := rowenc.EachRow(b.N, sel, func(i int) error {
 		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
-			o.stats.RowsDroppedLate += max(b.Weight(i), -b.Weight(i))
-			rowenc.Late(ep, b, i, time, t)
+			rowenc.Late(ep, &o.stats, b, i, time, t)
 			return nil
 		}
 		kept = append(kept, int32(i))

@@ -67,8 +67,7 @@ func (p *Partitions) OnTime(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch,
 	p.sel = p.sel[:0]
 	_ = EachRow(b.N, sel, func(i int) error {
 		if t, ok := EventTime(vecs[p.time], i); ok && ep.Before.Late(t) {
-			stats.RowsDroppedLate += b.Weight(i)
-			Late(ep, b, i, vecs[p.time], t)
+			Late(ep, stats, b, i, vecs[p.time], t)
 		} else {
 			p.sel = append(p.sel, int32(i))
 		}

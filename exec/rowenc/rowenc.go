@@ -136,13 +136,19 @@ func PrefixEnd(buf, prefix []byte) []byte {
 	return nil
 }
 
-// Late records row i of b as late with the sink: t is the event time, or the end of a window if v is a column of windows.
-func Late(ep *dataflow.Epoch, b *batch.Batch, i int, v *batch.Vector, t int64) {
+// Late counts row i of b as late in stats and records it with the sink: t is the event time, or the end of a window if v is a column of windows.
+func Late(ep *dataflow.Epoch, stats *dataflow.Stats, b *batch.Batch, i int, v *batch.Vector, t int64) {
+	CountLate(stats, b, i)
 	if v.Type.Kind == types.Window {
 		ep.Sink.Late(ep, b, i, dataflow.NoTime, ScaleTime(v.Type.Elem, v.I64[i]), t)
 		return
 	}
 	ep.Sink.Late(ep, b, i, t, dataflow.NoTime, dataflow.NoTime)
+}
+
+// CountLate counts row i of b as late. One that is taken away counts like one that comes.
+func CountLate(stats *dataflow.Stats, b *batch.Batch, i int) {
+	stats.RowsDroppedLate += max(b.Weight(i), -b.Weight(i))
 }
 
 // Columns declares state table columns c0, c1, ... of the given types, with a prefix for their names.
