@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"testing"
@@ -29,11 +30,7 @@ func TestFreezeIsOfItsMoment(t *testing.T) {
 			if r.IntN(3) == 0 {
 				m.sp.Evict(budget / 2)
 			}
-			f := m.sp.Freeze()
-			then := &model{t: t, b: m.b, mInts: maps.Clone(m.mInts), mStrs: maps.Clone(m.mStrs), mOrd: maps.Clone(m.mOrd), mWin: map[int64]map[int64]int64{}}
-			for end, w := range m.mWin {
-				then.mWin[end] = maps.Clone(w)
-			}
+			f, then := m.sp.Freeze(), m.clone()
 			// Small steps between epochs, until it is copied.
 			for n := r.IntN(40); n > 0 || m.sp.Step(1+r.IntN(60)); n-- {
 				change()
@@ -47,6 +44,68 @@ func TestFreezeIsOfItsMoment(t *testing.T) {
 			}
 		}
 		m.checkAll()
+	}
+}
+
+// clone gives a model of what this one is now, to open on what was written of it.
+func (m *model) clone() *model {
+	c := &model{t: m.t, r: m.r, b: m.b, mInts: maps.Clone(m.mInts), mStrs: maps.Clone(m.mStrs), mOrd: maps.Clone(m.mOrd), mWin: map[int64]map[int64]int64{}}
+	for end, w := range m.mWin {
+		c.mWin[end] = maps.Clone(w)
+	}
+	return c
+}
+
+// TestFreezeOutlivesFailure: a read that fails in the midst of an epoch stops the view whose epoch it is, and changes nothing in what is
+// written of the Freeze before. The next space goes on with that.
+func TestFreezeOutlivesFailure(t *testing.T) {
+	r := seeded(t)
+	failures := 0
+	m := &model{t: t, r: r, b: &memBacking{m: map[string]string{}},
+		mInts: map[int64][2]int64{}, mStrs: map[string]string{}, mOrd: map[string]string{}, mWin: map[int64]map[int64]int64{}}
+	for range 60 {
+		m.open()
+		m.sp.SetBudget([]int64{1, 60_000}[r.IntN(2)])
+		steps := []func(){m.stepInts, m.stepStrs, m.stepMany, m.stepOrdered, m.stepWindows}
+		change := func(n int) {
+			for range n {
+				steps[r.IntN(len(steps))]()
+			}
+		}
+		change(r.IntN(150))
+		m.b.write(t, m.sp.Freeze())
+		m.sp.Evict(int64(r.IntN(30_000)))
+		change(r.IntN(30))
+		f, then := m.sp.Freeze(), m.clone()
+		left := r.IntN(400)
+		m.b.fail = func() error {
+			if left--; left < 0 {
+				return errors.New("no such block")
+			}
+			return nil
+		}
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					if _, ok := p.(*Failure); !ok {
+						panic(p)
+					}
+					failures++
+				}
+			}()
+			for range 100 {
+				change(1)
+				m.sp.Step(r.IntN(60))
+			}
+		}()
+		m.b.fail = nil
+		m.b.write(t, f)
+		m = then
+		m.open()
+		m.checkAll()
+	}
+	if failures == 0 {
+		t.Error("no read failed")
 	}
 }
 

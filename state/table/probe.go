@@ -46,9 +46,13 @@ func (t *Hash) FindOrAddInts(keys []int64, sel []int32, slots []int32) {
 	if t.disk.partial {
 		t.fetchInts(keys, sel)
 	}
+	t.findOrAddManyInts(keys, sel, slots)
 	if t.fz != nil {
-		defer t.settleSlots(slots[:len(keys)], sel)
+		t.settleSlots(slots[:len(keys)], sel)
 	}
+}
+
+func (t *Hash) findOrAddManyInts(keys []int64, sel, slots []int32) {
 	if sel == nil && len(keys) <= probeFew {
 		for k, key := range keys {
 			slots[k] = t.findOrAddInt(key)
@@ -134,9 +138,13 @@ func (t *Hash) FindOrAddBytes(hashes []uint64, off []uint32, data []byte, slots 
 		t.fetchBytes(hashes, off, data)
 	}
 	slots = slots[:len(hashes)]
+	t.findOrAddManyBytes(hashes, off, data, slots)
 	if t.fz != nil {
-		defer t.settleSlots(slots, nil)
+		t.settleSlots(slots, nil)
 	}
+}
+
+func (t *Hash) findOrAddManyBytes(hashes []uint64, off []uint32, data []byte, slots []int32) {
 	if len(hashes) <= probeFew {
 		for k, h := range hashes {
 			slots[k] = t.findOrAddBytes(data[off[k]:off[k+1]], uint32(h>>32))

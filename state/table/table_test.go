@@ -16,10 +16,21 @@ import (
 
 // memBacking keeps what checkpoints wrote in a sorted map.
 type memBacking struct {
-	m map[string]string
+	m    map[string]string
+	fail func() error // asked before each entry is given; nil: reads do not fail
+}
+
+func (b *memBacking) failing() error {
+	if b.fail == nil {
+		return nil
+	}
+	return b.fail()
 }
 
 func (b *memBacking) Get(k []byte, f func([]byte)) error {
+	if err := b.failing(); err != nil {
+		return err
+	}
 	if v, ok := b.m[string(k)]; ok {
 		f([]byte(v))
 	}
@@ -30,6 +41,9 @@ func (b *memBacking) GetMany(keys [][]byte, f func(int, []byte)) error {
 	for i, k := range keys {
 		if i > 0 && bytes.Compare(keys[i-1], k) >= 0 {
 			return fmt.Errorf("keys do not ascend")
+		}
+		if err := b.failing(); err != nil {
+			return err
 		}
 		if v, ok := b.m[string(k)]; ok {
 			f(i, []byte(v))
@@ -50,6 +64,9 @@ func (b *memBacking) Scan(lo, hi []byte, desc bool, f func(k, v []byte) bool) er
 		slices.Reverse(keys)
 	}
 	for _, k := range keys {
+		if err := b.failing(); err != nil {
+			return err
+		}
 		if !f([]byte(k), []byte(b.m[k])) {
 			break
 		}
