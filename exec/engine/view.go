@@ -102,8 +102,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 		v.onViews = v.onViews || s.Rel.Kind == catalog.MatView
 	}
 	v.graph.Operators(func(op dataflow.Operator) {
-		w, divided := op.(interface{ Waits() bool })
-		if t, ok := op.(dataflow.Timed); ok && (!divided || w.Waits()) {
+		if t, ok := op.(dataflow.Timed); ok {
 			v.timers = append(v.timers, t)
 		}
 	})

@@ -161,26 +161,6 @@ func (o *Operator) Metrics() map[string]int64 {
 	return sum
 }
 
-// Waits says whether NextDue can give a time at all: the slots' operators are timed.
-func (o *Operator) Waits() bool {
-	_, ok := o.slots[0].op.(dataflow.Timed)
-	return ok
-}
-
-// NextDue implements dataflow.Timed: the first of the slots' times.
-func (o *Operator) NextDue() (due int64, any bool) {
-	for i := range o.slots {
-		t, ok := o.slots[i].op.(dataflow.Timed)
-		if !ok {
-			return 0, false
-		}
-		if d, ok := t.NextDue(); ok && (!any || d < due) {
-			due, any = d, true
-		}
-	}
-	return due, any
-}
-
 // OutputWatermark implements dataflow.WatermarkMapper. It is the same in every slot, as it depends on the plan.
 func (o *Operator) OutputWatermark(in dataflow.Watermark) dataflow.Watermark {
 	if m, ok := o.slots[0].op.(dataflow.WatermarkMapper); ok {
