@@ -27,7 +27,6 @@ type cell interface {
 // target is what rows are accumulated into: one hash table, which for windowed groups is one window's.
 type target struct {
 	h          *table.Hash
-	w          int // words of an entry
 	fields     int // blob fields of an entry
 	sets       *table.Ordered
 	kind       targetKind
@@ -55,12 +54,16 @@ const (
 )
 
 // word gives word off of an entry.
-func (t *target) word(slot int32, off int) int64 { return t.h.WordsAll()[int(slot)*t.w+off] }
+func (t *target) word(slot int32, off int) int64 {
+	words, w := t.h.WordsAll()
+	return words[int(slot)*w+off]
+}
 
 // at gives n words of an entry from off on.
 func (t *target) at(slot int32, off, n int) []int64 {
-	lo := int(slot)*t.w + off
-	return t.h.WordsAll()[lo : lo+n : lo+n]
+	words, w := t.h.WordsAll()
+	lo := int(slot)*w + off
+	return words[lo : lo+n : lo+n]
 }
 
 // State: a blob is the number of fields, their lengths, 4 bytes little-endian each, and then the fields. Field 0 is the

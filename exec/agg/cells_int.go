@@ -13,7 +13,8 @@ type countCell struct {
 }
 
 func (c *countCell) add(t *target) {
-	words, w, off := t.h.WordsAll(), t.w, c.off
+	words, w := t.h.WordsAll()
+	off := c.off
 	rs := &c.in.rs
 	if rs.w == nil && rs.one {
 		words[int(rs.slot[0])*w+off] += int64(len(rs.slot))
@@ -36,9 +37,10 @@ func (c *countCell) merge(dst *target, to []int32, src *target, from []int32) {
 
 // addWords adds one word of entries.
 func addWords(dst *target, to []int32, src *target, from []int32, off int) {
-	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	d, dw := dst.h.WordsAll()
+	s, sw := src.h.WordsAll()
 	for k, i := range to {
-		d[int(i)*dst.w+off] += s[int(from[k])*src.w+off]
+		d[int(i)*dw+off] += s[int(from[k])*sw+off]
 	}
 }
 
@@ -49,7 +51,8 @@ type sumIntCell struct {
 }
 
 func (c *sumIntCell) add(t *target) {
-	words, w, off := t.h.WordsAll(), t.w, c.off
+	words, w := t.h.WordsAll()
+	off := c.off
 	rs := &c.in.rs
 	vals := c.in.cols[0].I64
 	if rs.w == nil && rs.one {
@@ -98,10 +101,11 @@ func add128(p []int64, lo, hi uint64) {
 }
 
 func (c *sumIntCell) merge(dst *target, to []int32, src *target, from []int32) {
-	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	d, dw := dst.h.WordsAll()
+	s, sw := src.h.WordsAll()
 	for k, i := range to {
-		p := s[int(from[k])*src.w+c.off:][:2]
-		add128(d[int(i)*dst.w+c.off:][:2], uint64(p[0]), uint64(p[1]))
+		p := s[int(from[k])*sw+c.off:][:2]
+		add128(d[int(i)*dw+c.off:][:2], uint64(p[0]), uint64(p[1]))
 	}
 }
 
@@ -155,7 +159,8 @@ func (c *extremeCell) decode(x int64) uint64 {
 }
 
 func (c *extremeCell) add(t *target) {
-	words, w, off := t.h.WordsAll(), t.w, c.off
+	words, w := t.h.WordsAll()
+	off := c.off
 	rs := &c.in.rs
 	row := rs.row[:len(rs.slot)]
 	var flip uint64
@@ -179,10 +184,11 @@ func (c *extremeCell) add(t *target) {
 }
 
 func (c *extremeCell) merge(dst *target, to []int32, src *target, from []int32) {
-	d, s := dst.h.WordsAll(), src.h.WordsAll()
+	d, dw := dst.h.WordsAll()
+	s, sw := src.h.WordsAll()
 	for k, i := range to {
-		p := &d[int(i)*dst.w+c.off]
-		*p = int64(max(uint64(*p), uint64(s[int(from[k])*src.w+c.off])))
+		p := &d[int(i)*dw+c.off]
+		*p = int64(max(uint64(*p), uint64(s[int(from[k])*sw+c.off])))
 	}
 }
 
@@ -203,7 +209,8 @@ type trueCell struct {
 }
 
 func (c *trueCell) add(t *target) {
-	words, w, off := t.h.WordsAll(), t.w, c.off
+	words, w := t.h.WordsAll()
+	off := c.off
 	rs := &c.in.rs
 	vals := c.in.cols[0].I64
 	for k, s := range rs.slot {

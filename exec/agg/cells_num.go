@@ -42,7 +42,8 @@ type floatCell struct {
 func (c *floatCell) add(t *target) {
 	rs := &c.in.rs
 	xs := c.in.cols[c.x].F64
-	words, w, n := t.h.WordsAll(), t.w, 1+c.limbs
+	words, w := t.h.WordsAll()
+	n := 1 + c.limbs
 	if c.y < 0 {
 		for k, s := range rs.slot {
 			lo := int(s)*w + c.off
@@ -161,7 +162,7 @@ type numericCell struct {
 func (c *numericCell) add(t *target) {
 	rs := &c.in.rs
 	v := c.in.cols[0]
-	words, w := t.h.WordsAll(), t.w
+	words, w := t.h.WordsAll()
 	for k, s := range rs.slot {
 		lo := int(s)*w + c.off
 		b, m := v.Bytes(int(rs.row[k])), rs.weight(k)

@@ -49,7 +49,7 @@ func floatProgram(t testing.TB, aggs ...string) (*program, *target) {
 	h := table.NewTransient().Hash(table.Decl{Words: p.words, IntKey: true})
 	slots := make([]int32, 1)
 	h.FindOrAddInts([]int64{7}, nil, slots)
-	return p, &target{h: h, w: p.words, fields: p.fields, intKey: true}
+	return p, &target{h: h, fields: p.fields, intKey: true}
 }
 
 func feed(p *program, tg *target, xs []float64, w int64) {

@@ -325,7 +325,8 @@ func (g *group) inBlocks(t *target, f func()) {
 // touch counts the rows of a target's groups. Groups that were not yet touched in this epoch are noted, with the rows they
 // stood for, before anything changes.
 func (g *group) touch(t *target, weights []int64) {
-	words, w, stamp := t.h.WordsAll(), t.w, g.stamp
+	words, w := t.h.WordsAll()
+	stamp := g.stamp
 	slots, each := t.slot, int64(1)
 	if t.one && weights == nil { // as if it were one row that counts as often
 		slots, each = t.slot[:1], int64(len(t.slot))
@@ -359,7 +360,7 @@ func (g *group) touch(t *target, weights []int64) {
 	if g.updates {
 		g.noteFirst(t)
 	}
-	words = t.h.WordsAll()
+	words, w = t.h.WordsAll()
 	if weights == nil {
 		for _, s := range slots {
 			words[int(s)*w+wordRows] += each

@@ -13,9 +13,9 @@ import (
 type rowsOut struct{}
 
 func (rowsOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	words := t.h.WordsAll()
+	words, w := t.h.WordsAll()
 	for _, s := range slots {
-		v.AppendInt(words[int(s)*t.w+wordRows])
+		v.AppendInt(words[int(s)*w+wordRows])
 	}
 }
 
@@ -23,9 +23,9 @@ func (rowsOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 type countOut struct{ cnt int }
 
 func (o countOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	words := t.h.WordsAll()
+	words, w := t.h.WordsAll()
 	for _, s := range slots {
-		v.AppendInt(words[int(s)*t.w+o.cnt])
+		v.AppendInt(words[int(s)*w+o.cnt])
 	}
 }
 
@@ -41,9 +41,9 @@ type sumIntOut struct {
 
 func (o sumIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	var buf [24]byte
-	words := t.h.WordsAll()
+	words, w := t.h.WordsAll()
 	for k, s := range slots {
-		e := words[int(s)*t.w:][:t.w]
+		e := words[int(s)*w:][:w]
 		switch lo, hi := e[o.sum], e[o.sum+1]; {
 		case e[o.cnt] <= 0:
 			v.AppendNull()
@@ -152,9 +152,9 @@ type extremeOut struct {
 }
 
 func (o extremeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	words := t.h.WordsAll()
+	words, w := t.h.WordsAll()
 	for _, s := range slots {
-		if words[int(s)*t.w+o.cnt] <= 0 {
+		if words[int(s)*w+o.cnt] <= 0 {
 			v.AppendNull()
 		} else {
 			o.c.append(t, s, v)

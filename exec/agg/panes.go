@@ -73,6 +73,7 @@ type paneGroups struct {
 	keys   lookup
 	weight []int64 // rows
 	first  []int64
+	wFirst int // the word of an entry that first comes of
 }
 
 // panePart is a pane's groups with their entries in a window, slots[lo:hi].
@@ -301,21 +302,22 @@ func (g *group) pane(start int64) *pane {
 }
 
 func (s *panes) newPane(g *group) *pane {
-	t := &target{h: s.space.Hash(s.decl), w: s.decl.Words, fields: g.prog.fields, kind: windowTarget, intKey: s.decl.IntKey}
+	t := &target{h: s.space.Hash(s.decl), fields: g.prog.fields, kind: windowTarget, intKey: s.decl.IntKey}
 	if s.decl.IntKey {
-		t.null = &target{h: s.space.Hash(s.null), w: s.null.Words, fields: g.prog.fields, kind: windowTarget, nullKey: true}
+		t.null = &target{h: s.space.Hash(s.null), fields: g.prog.fields, kind: windowTarget, nullKey: true}
 	}
-	return &pane{t: t, groups: paneGroups{t: t}, null: paneGroups{t: t.null}}
+	return &pane{t: t, groups: paneGroups{t: t, wFirst: g.prog.words}, null: paneGroups{t: t.null, wFirst: g.prog.words}}
 }
 
 // countRows counts the rows of a pane's groups and notes where the first of each came from.
 func (s *panes) countRows(t *target, b *batch.Batch) {
-	words, w, from := t.h.WordsAll(), t.w, int64(len(s.batches))<<32
+	words, w := t.h.WordsAll()
+	first, from := s.decl.Words-1, int64(len(s.batches))<<32
 	for k, i := range t.slot {
-		e := words[int(i)*w:][:w]
+		e := words[int(i)*w:][:first+1]
 		r := t.rows[k]
 		if e[wordEpoch] == 0 {
-			e[wordEpoch], e[w-1] = 1, from|int64(r)
+			e[wordEpoch], e[first] = 1, from|int64(r)
 			s.groups++
 		}
 		e[wordRows] += b.Weight(int(r))
@@ -367,7 +369,7 @@ func (x *paneGroups) gather() {
 	if x.t == nil {
 		return
 	}
-	words, w := x.t.h.WordsAll(), x.t.w
+	words, w := x.t.h.WordsAll()
 	x.t.h.Each(func(i int32) bool {
 		x.from = append(x.from, i)
 		if x.t.intKey {
@@ -376,7 +378,7 @@ func (x *paneGroups) gather() {
 			x.keys.add(x.t.h.Key(i))
 		}
 		x.weight = append(x.weight, words[int(i)*w+wordRows])
-		x.first = append(x.first, words[int(i)*w+w-1])
+		x.first = append(x.first, words[int(i)*w+x.wFirst])
 		return true
 	})
 }

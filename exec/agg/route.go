@@ -188,7 +188,7 @@ func (g *group) newTarget(kind targetKind, h, null *table.Hash) *target {
 	} else {
 		t = &target{}
 	}
-	*t = target{h: h, w: g.prog.words, fields: g.prog.fields, sets: g.sets, kind: kind, intKey: g.keys.intKey() && kind != nullTarget,
+	*t = target{h: h, fields: g.prog.fields, sets: g.sets, kind: kind, intKey: g.keys.intKey() && kind != nullTarget,
 		own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0]}
 	g.targets = append(g.targets, t)
 	t.prefix = appendSetPrefix(t.prefix, kind, 0)

@@ -84,7 +84,7 @@ func newMergedSessions(s *session, sp *table.Space, opID int) *mergedSessions {
 	val := p.schema()
 	val = slices.Insert(val, len(val)-1, table.Column{Name: "start", Type: ts}, table.Column{Name: "end", Type: ts}, table.Column{Name: "touch", Type: types.Of(types.Int8)})
 	h := sp.Hash(table.Decl{Operator: opID, Name: "default", Key: key, Value: val, Words: p.words + 3})
-	m.t = target{h: h, w: p.words + 3, fields: p.fields}
+	m.t = target{h: h, fields: p.fields}
 	m.starts = sp.Ordered(table.Decl{Operator: opID, Name: "starts", Key: []table.Column{{Name: "key_start", Type: b}}, Value: []table.Column{{Name: "id", Type: b}}})
 	m.latest = sp.Hash(table.Decl{Operator: opID, Name: "latest", Key: s.keys.schema(), Value: []table.Column{{Name: "present", Type: types.Of(types.Int8)}, {Name: "id", Type: ts}}, Words: 2})
 	if s.closes && s.mode != catalog.Complete {
@@ -103,7 +103,8 @@ func (m *mergedSessions) size() (n, bytes int64) {
 
 // word gives a word of an entry.
 func (m *mergedSessions) word(slot int32, off int) *int64 {
-	return &m.t.h.WordsAll()[int(slot)*m.t.w+off]
+	words, w := m.t.h.WordsAll()
+	return &words[int(slot)*w+off]
 }
 
 // add implements sessionStore.

@@ -60,7 +60,7 @@ func newRowSessions(s *session, n *plan.Aggregate, in []types.Type, sp *table.Sp
 	r.rows = sp.Ordered(decl("rows", "key_time", table.Column{Name: "row", Type: b}))
 	r.ends = sp.Ordered(decl("ends", "end_key_start"))
 	mem := table.NewTransient()
-	r.replay = target{h: mem.Hash(table.Decl{Name: "replay", Words: s.prog.words}), w: s.prog.words, fields: s.prog.fields,
+	r.replay = target{h: mem.Hash(table.Decl{Name: "replay", Words: s.prog.words}), fields: s.prog.fields,
 		sets: mem.Ordered(table.Decl{Name: "replay-values"})}
 	r.replay.prefix = appendSetPrefix(nil, plainTarget, 0)
 	return r

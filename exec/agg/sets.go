@@ -110,13 +110,10 @@ func (c *setCell) prefix(t *target, slot int32) []byte {
 
 func (c *setCell) add(t *target) {
 	rs := &c.in.rs
-	var words []int64
-	if c.arrival {
-		words = t.h.WordsAll()
-	}
+	words, w := t.h.WordsAll()
 	c.startChanges()
 	for k, s := range rs.slot {
-		r, w := int(rs.row[k]), rs.weight(k)
+		r := int(rs.row[k])
 		key := c.prefix(t, s)
 		scope := len(key)
 		for _, o := range c.sort {
@@ -124,7 +121,7 @@ func (c *setCell) add(t *target) {
 		}
 		switch {
 		case c.arrival:
-			p := &words[int(s)*t.w+c.off]
+			p := &words[int(s)*w+c.off]
 			key = binary.BigEndian.AppendUint64(key, uint64(*p))
 			*p++
 		case c.wholeRow:
@@ -146,7 +143,7 @@ func (c *setCell) add(t *target) {
 			}
 		}
 		c.key = key
-		c.change(t, s, r, w)
+		c.change(t, s, r, rs.weight(k))
 		if c.sums != nil {
 			c.sums.note(c.key, scope)
 		}

@@ -174,14 +174,15 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 	}
 	d.slots = room(d.slots, b.N)
 	d.seen.FindOrAddInts(key.I64, sel, d.slots)
-	words, nulls := d.seen.WordsAll(), len(d.fresh)
+	nulls := len(d.fresh)
+	words, stride := d.seen.WordsAll()
 	for k := 0; k < n; k++ {
 		i := int32(k)
 		if sel != nil {
 			i = sel[k]
 		}
 		// What was there before the epoch is known without a look at its words.
-		w := int(d.slots[i]) * d.words
+		w := int(d.slots[i]) * stride
 		if !d.seen.Added(d.slots[i]) || words[w] != 0 {
 			continue
 		}
@@ -219,13 +220,13 @@ func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, tim
 	})
 	d.slots = room(d.slots, len(d.hashes))
 	d.seen.FindOrAddBytes(d.hashes, d.off, d.data, d.slots)
-	words := d.seen.WordsAll()
+	words, stride := d.seen.WordsAll()
 	for k := range d.hashes {
 		i := int32(k)
 		if sel != nil {
 			i = sel[k]
 		}
-		w := int(d.slots[k]) * d.words
+		w := int(d.slots[k]) * stride
 		if words[w] != 0 {
 			continue
 		}

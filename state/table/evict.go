@@ -117,7 +117,7 @@ func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
 		entries++
 		kept = append(kept, e)
 		if !t.intKey {
-			keyBytes += int(t.krefs[s] & maxKeyLen)
+			keyBytes += int(t.kref(s) & maxKeyLen)
 		}
 	}
 	size := minIndex
@@ -126,11 +126,9 @@ func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
 	}
 	n.setIndex(size)
 	room := entries + entries/8 + 16
-	n.flags, n.words = make([]uint8, 0, room), make([]int64, 0, room*t.w)
-	if t.intKey {
-		n.ints = make([]int64, 0, room)
-	} else {
-		n.krefs, n.arena = make([]uint64, 0, room), make([]byte, 0, keyBytes+keyBytes/8)
+	n.flags, n.ents = make([]uint8, 0, room), make([]int64, 0, room*t.stride)
+	if !t.intKey {
+		n.arena = make([]byte, 0, keyBytes+keyBytes/8)
 	}
 	n.dirty, n.disk = t.dirty, t.disk
 	for _, e := range kept {
@@ -195,11 +193,9 @@ func (t *Hash) keepComplete(lost []bool) {
 // copyFrom adds entry s of t.
 func (n *Hash) copyFrom(t *Hash, s int32, tag uint32) {
 	d := n.newSlot()
-	copy(n.words[int(d)*n.w:], t.Words(s))
-	if t.intKey {
-		n.ints[d] = t.ints[s]
-	} else {
-		n.krefs[d] = n.store(t.Key(s))
+	copy(n.ents[int(d)*n.stride:], t.ents[int(s)*t.stride:(int(s)+1)*t.stride])
+	if !t.intKey {
+		n.setKref(d, n.store(t.Key(s)))
 	}
 	n.flags[d] = t.flags[s]
 	if t.flags[s]&flagAdded != 0 {

@@ -244,7 +244,7 @@ func (t *Hash) settle(s int32) {
 	var key []byte
 	var ik int64
 	if t.intKey {
-		ik = t.ints[s]
+		ik = t.KeyInt(s)
 	} else {
 		key = t.Key(s)
 	}

@@ -14,12 +14,14 @@ import (
 // The index is an array of (tag, slot) pairs in which an entry's home is given
 // by the leading bits of its 32-bit tag. So the index is nearly in hash order,
 // growing it is one sequential pass, and a hash prefix, the unit in which
-// entries are read from disk, is a stretch of it. Keys, words and flags lie in
-// flat arrays by slot, without pointers for the garbage collector to follow.
+// entries are read from disk, is a stretch of it. Words and behind them the key, or
+// where it is, lie in one array by slot, so that who looks up a key has its words in the processor's
+// caches, too; flags in another. There are no pointers for the garbage collector to follow.
 type Hash struct {
 	inf    *tableInfo
 	prefix []byte // of the keys on disk, within the space
 	w      int
+	stride int // words of an entry in ents: w, and the key
 	intKey bool
 
 	// idx holds tag<<32 | slot+1; 0: empty. The home of a tag is given by its low bits, which say nothing of its segment: the
@@ -28,12 +30,11 @@ type Hash struct {
 	used  int // index entries in use: live entries and tombs
 	limit int // used at which the index grows
 
-	ints  []int64  // IntKey: key by slot
-	krefs []uint64 // else: offset<<keyLenBits | length, into arena
+	// ents holds of each slot its words, and then the key (IntKey), or offset<<keyLenBits | length of the key in arena.
+	ents  []int64
 	arena []byte
 	waste int // bytes of arena that belong to removed entries
 
-	words     []int64
 	flags     []uint8
 	blobs     [][]byte // nil until the first SetBlob
 	blobBytes int64
@@ -67,7 +68,7 @@ const (
 )
 
 func newHash(inf *tableInfo, prefix []byte) *Hash {
-	t := &Hash{inf: inf, prefix: prefix, w: inf.decl.Words, intKey: inf.decl.IntKey}
+	t := &Hash{inf: inf, prefix: prefix, w: inf.decl.Words, stride: inf.decl.Words + 1, intKey: inf.decl.IntKey}
 	t.setIndex(minIndex)
 	return t
 }
@@ -110,21 +111,13 @@ func (t *Hash) newSlot() int32 {
 	if n := len(t.free); n > 0 {
 		s := t.free[n-1]
 		t.free = t.free[:n-1]
-		clear(t.words[int(s)*t.w : (int(s)+1)*t.w])
+		clear(t.ents[int(s)*t.stride : (int(s)+1)*t.stride])
 		t.flags[s] = 0
-		if !t.intKey {
-			t.krefs[s] = 0
-		}
 		return s
 	}
 	s := len(t.flags)
 	t.flags = append(t.flags, 0)
-	t.words = extend(t.words, t.w)
-	if t.intKey {
-		t.ints = append(t.ints, 0)
-	} else {
-		t.krefs = append(t.krefs, 0)
-	}
+	t.ents = extend(t.ents, t.stride)
 	if t.blobs != nil {
 		t.blobs = append(t.blobs, nil)
 	}
@@ -187,7 +180,7 @@ func (t *Hash) revive(s int32) {
 		t.settle(s)
 	}
 	t.tombs--
-	clear(t.words[int(s)*t.w : (int(s)+1)*t.w])
+	clear(t.Words(s))
 	if t.flags[s]&flagDirty != 0 {
 		t.dirty--
 	}
@@ -199,7 +192,7 @@ func (t *Hash) findOrAddInt(key int64) int32 {
 	s := t.lookupInt(key, tag)
 	if s < 0 {
 		s = t.newSlot()
-		t.ints[s] = key
+		t.ents[int(s)*t.stride+t.w] = key
 		t.insert(tag, s)
 		t.create(s)
 	} else if t.flags[s]&flagTomb != 0 {
@@ -217,7 +210,7 @@ func (t *Hash) lookupInt(key int64, tag uint32) int32 {
 			return -1
 		}
 		if uint32(e>>32) == tag {
-			if s := int32(uint32(e) - 1); t.ints[s] == key {
+			if s := int32(uint32(e) - 1); t.KeyInt(s) == key {
 				return s
 			}
 		}
@@ -259,16 +252,16 @@ func (t *Hash) ClearAdded() {
 // Words gives the entry's inline words, writable, valid until the next
 // FindOrAdd or Find. Call MarkDirty after a change.
 func (t *Hash) Words(slot int32) []int64 {
-	lo := int(slot) * t.w
-	return t.words[lo : lo+t.w : lo+t.w]
+	lo := int(slot) * t.stride
+	return t.ents[lo : lo+t.w : lo+t.w]
 }
 
-// WordsAll gives the words of all entries: those of slot s are [s*W, (s+1)*W).
-// Valid until the next FindOrAdd or Find.
-func (t *Hash) WordsAll() []int64 { return t.words }
+// WordsAll gives the words of all entries: the Decl.Words of slot s begin at
+// s*stride. What lies between them is not the caller's. Valid until the next FindOrAdd or Find.
+func (t *Hash) WordsAll() (words []int64, stride int) { return t.ents, t.stride }
 
 // KeyInt gives the key of an entry of an IntKey table.
-func (t *Hash) KeyInt(slot int32) int64 { return t.ints[slot] }
+func (t *Hash) KeyInt(slot int32) int64 { return t.ents[int(slot)*t.stride+t.w] }
 
 // Blob gives the entry's blob, nil if it has none; valid until it is set again.
 func (t *Hash) Blob(slot int32) []byte {
@@ -375,7 +368,7 @@ func (t *Hash) unlink(slot int32) {
 	t.idx[i] = 0
 	t.used--
 	if !t.intKey {
-		t.waste += int(t.krefs[slot] & maxKeyLen)
+		t.waste += int(t.kref(slot) & maxKeyLen)
 	}
 	t.flags[slot] = flagFree
 	t.free = append(t.free, slot)
@@ -383,7 +376,7 @@ func (t *Hash) unlink(slot int32) {
 
 func (t *Hash) tagOf(slot int32) uint32 {
 	if t.intKey {
-		return tagInt(t.ints[slot])
+		return tagInt(t.KeyInt(slot))
 	}
 	return uint32(HashBytes(t.Key(slot)) >> 32)
 }
@@ -404,7 +397,7 @@ func (t *Hash) Len() int64 { return int64(t.used-t.tombs) + t.disk.absent }
 
 // MemBytes gives the memory that the table occupies, about.
 func (t *Hash) MemBytes() int64 {
-	n := 8*cap(t.idx) + 8*cap(t.ints) + 8*cap(t.krefs) + cap(t.arena) + 8*cap(t.words) + cap(t.flags) +
+	n := 8*cap(t.idx) + 8*cap(t.ents) + cap(t.arena) + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added)
 	return int64(n) + t.blobBytes
 }

@@ -26,7 +26,7 @@ func (t *Hash) addBytes(key []byte, tag uint32) int32 {
 
 func (t *Hash) placeBytes(key []byte, tag uint32) int32 {
 	s := t.newSlot()
-	t.krefs[s] = t.store(key)
+	t.setKref(s, t.store(key))
 	t.insert(tag, s)
 	return s
 }
@@ -48,13 +48,14 @@ func (t *Hash) store(key []byte) uint64 {
 func (t *Hash) packArena() {
 	old := t.arena
 	t.arena = make([]byte, 0, len(old)-t.waste+len(old)/4)
-	for s, r := range t.krefs {
+	for s := range int32(len(t.flags)) {
 		if t.flags[s]&flagFree != 0 {
 			continue
 		}
+		r := t.kref(s)
 		n := r & maxKeyLen
 		o := r >> keyLenBits
-		t.krefs[s] = uint64(len(t.arena))<<keyLenBits | n
+		t.setKref(s, uint64(len(t.arena))<<keyLenBits|n)
 		t.arena = append(t.arena, old[o:o+n]...)
 	}
 	t.waste = 0
@@ -86,9 +87,14 @@ func (t *Hash) FindBytes(key []byte) int32 {
 	return t.found(s)
 }
 
+// kref says where the bytes of an entry's key are.
+func (t *Hash) kref(slot int32) uint64 { return uint64(t.ents[int(slot)*t.stride+t.w]) }
+
+func (t *Hash) setKref(slot int32, r uint64) { t.ents[int(slot)*t.stride+t.w] = int64(r) }
+
 // Key gives the key of an entry of a table with bytes keys, valid until the next FindOrAdd or Find.
 func (t *Hash) Key(slot int32) []byte {
-	r := t.krefs[slot]
+	r := t.kref(slot)
 	o := r >> keyLenBits
 	n := r & maxKeyLen
 	return t.arena[o : o+n : o+n]

@@ -201,7 +201,7 @@ func (t *Hash) enter(diskKey, val []byte) error {
 			return nil
 		}
 		s = t.newSlot()
-		t.ints[s] = key
+		t.ents[int(s)*t.stride+t.w] = key
 		t.insert(tag, s)
 	} else {
 		tag := uint32(HashBytes(k) >> 32)

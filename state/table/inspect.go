@@ -63,7 +63,7 @@ func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 		}
 		s := int32(s)
 		if t.intKey {
-			e.Int = t.ints[s]
+			e.Int = t.KeyInt(s)
 		} else {
 			e.Key = t.Key(s)
 		}

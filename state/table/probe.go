@@ -81,11 +81,11 @@ func (t *Hash) findOrAddManyInts(keys []int64, sel, slots []int32) {
 
 func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
 	t.probeInts(p, keys, slots)
-	ints := t.ints
+	ents, w, stride := t.ents, t.w, t.stride
 	for j, key := range keys {
-		if s := slots[j]; s < 0 || ints[s] != key || t.tombs != 0 { // new, a shared tag, or perhaps a tomb
+		if s := slots[j]; s < 0 || ents[int(s)*stride+w] != key || t.tombs != 0 { // new, a shared tag, or perhaps a tomb
 			slots[j] = t.findOrAddInt(key)
-			ints = t.ints
+			ents = t.ents
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (t *Hash) FindManyInts(keys []int64, slots []int32) {
 		block, out := keys[lo:hi], slots[lo:hi]
 		t.probeInts(&p, block, out)
 		for j, key := range block {
-			if s := out[j]; s >= 0 && t.ints[s] != key {
+			if s := out[j]; s >= 0 && t.KeyInt(s) != key {
 				out[j] = t.lookupInt(key, p.tags[j])
 			}
 		}
@@ -180,10 +180,10 @@ func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byt
 		tags[j], homes[j] = tag, idx[tag&mask]
 	}
 	t.candidates(p, slots)
-	krefs, refs := t.krefs, p.refs[:len(slots)]
+	ents, w, stride, refs := t.ents, t.w, t.stride, p.refs[:len(slots)]
 	for j, s := range slots {
 		if s >= 0 {
-			refs[j] = krefs[s]
+			refs[j] = uint64(ents[int(s)*stride+w])
 		}
 	}
 	return t.arena

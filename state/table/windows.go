@@ -137,8 +137,7 @@ func (t *Hash) reset() {
 	}
 	clear(t.idx)
 	t.used, t.tombs, t.dirty, t.waste = 0, 0, 0, 0
-	t.ints, t.krefs, t.arena = t.ints[:0], t.krefs[:0], t.arena[:0]
-	t.words, t.flags = t.words[:0], t.flags[:0]
+	t.ents, t.arena, t.flags = t.ents[:0], t.arena[:0], t.flags[:0]
 	t.blobs, t.blobBytes = nil, 0
 	t.free, t.added = t.free[:0], t.added[:0]
 	t.disk = diskState{}
