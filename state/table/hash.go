@@ -27,8 +27,9 @@ type Hash struct {
 	// idx holds tag<<32 | slot+1; 0: empty. The home of a tag is given by its low bits, which say nothing of its segment: the
 	// index of a table of which some segments are only on disk is as evenly filled as any.
 	idx   []uint64
-	used  int // index entries in use: live entries and tombs
-	limit int // used at which the index grows
+	used  int        // index entries in use: live entries and tombs
+	limit int        // used at which the index grows
+	next  *nextIndex // nil: it does not grow now
 
 	// ents holds of each slot its words, and then the key (IntKey), or offset<<keyLenBits | length of the key in arena.
 	ents  []int64
@@ -85,27 +86,6 @@ func hashInt(k int64) uint64 {
 
 func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
 
-func (t *Hash) setIndex(n int) {
-	t.idx = make([]uint64, n)
-	t.limit = n / 8 * 5
-}
-
-func (t *Hash) grow() {
-	old := t.idx
-	t.setIndex(2 * len(old))
-	mask := uint32(len(t.idx) - 1)
-	for _, e := range old {
-		if e == 0 {
-			continue
-		}
-		i := uint32(e >> 32)
-		for t.idx[i&mask] != 0 {
-			i++
-		}
-		t.idx[i&mask] = e
-	}
-}
-
 // newSlot takes a slot with zero words and no flags.
 func (t *Hash) newSlot() int32 {
 	if n := len(t.free); n > 0 {
@@ -137,20 +117,6 @@ func extend(s []int64, n int) []int64 {
 	s = s[:l+n]
 	clear(s[l:])
 	return s
-}
-
-// insert enters slot under tag, whose key is known to be absent.
-func (t *Hash) insert(tag uint32, slot int32) {
-	if t.used >= t.limit {
-		t.grow()
-	}
-	t.used++
-	mask := uint32(len(t.idx) - 1)
-	i := tag
-	for t.idx[i&mask] != 0 {
-		i++
-	}
-	t.idx[i&mask] = uint64(tag)<<32 | uint64(uint32(slot)+1)
 }
 
 // create marks a slot as new and dirty.
@@ -346,27 +312,7 @@ func (t *Hash) Remove(slot int32) {
 
 // unlink takes an entry out of the index and frees its slot.
 func (t *Hash) unlink(slot int32) {
-	tag := t.tagOf(slot)
-	mask := uint32(len(t.idx) - 1)
-	i := tag & mask
-	for uint32(t.idx[i]) != uint32(slot)+1 {
-		i = (i + 1) & mask
-	}
-	// Close the gap, so that searches that end at an empty place stay right.
-	for j := i; ; {
-		j = (j + 1) & mask
-		e := t.idx[j]
-		if e == 0 {
-			break
-		}
-		home := uint32(e >> 32)
-		if (j-home)&mask >= (j-i)&mask {
-			t.idx[i] = e
-			i = j
-		}
-	}
-	t.idx[i] = 0
-	t.used--
+	t.takeOut(t.tagOf(slot), slot)
 	if !t.intKey {
 		t.waste += int(t.kref(slot) & maxKeyLen)
 	}
@@ -399,5 +345,8 @@ func (t *Hash) Len() int64 { return int64(t.used-t.tombs) + t.disk.absent }
 func (t *Hash) MemBytes() int64 {
 	n := 8*cap(t.idx) + 8*cap(t.ents) + cap(t.arena) + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added)
+	if t.next != nil {
+		n += 8 * cap(t.next.idx)
+	}
 	return int64(n) + t.blobBytes
 }

@@ -136,6 +136,7 @@ func (t *Hash) reset() {
 		return
 	}
 	clear(t.idx)
+	t.next = nil
 	t.used, t.tombs, t.dirty, t.waste = 0, 0, 0, 0
 	t.ents, t.arena, t.flags = t.ents[:0], t.arena[:0], t.flags[:0]
 	t.blobs, t.blobBytes = nil, 0

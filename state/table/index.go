@@ -1,0 +1,137 @@
+package table
+
+// The index of a Hash grows in steps: the table is larger than what an epoch may take time for. While it grows there are two of them.
+// The old one goes on being whole, and lookups know nothing of the other; what is entered or taken out is so in both. With each
+// entry that comes in some cells of the old one are copied, so that the new one is whole before the old one is too full.
+
+// growCells is how many cells are copied for each entry that comes in: all of them by the time that as many came in as a 32nd of them.
+const growCells = 32
+
+// Tests change these.
+var (
+	growAtOnce = 1 << 16 // cells up to which an index is copied in one step
+	growStep   = 1 << 10 // cells that are copied at a time
+)
+
+// nextIndex is an index that is being made.
+type nextIndex struct {
+	idx  []uint64
+	done int // cells of the old index before it are copied
+	owed int // cells to copy
+}
+
+func (t *Hash) setIndex(n int) {
+	t.idx, t.next = make([]uint64, n), nil
+	t.limit = n / 8 * 5
+}
+
+// grow makes the index twice as large, or starts to.
+func (t *Hash) grow() {
+	t.next = &nextIndex{idx: make([]uint64, 2*len(t.idx))}
+	if len(t.idx) <= growAtOnce {
+		t.copyCells(len(t.idx))
+	}
+}
+
+// stepIndex goes on with the index that is being made, as one entry comes in.
+func (t *Hash) stepIndex() {
+	if t.next.owed += growCells; t.next.owed >= growStep {
+		t.copyCells(t.next.owed)
+	}
+}
+
+// copyCells copies n cells of the index to the one that is being made, and puts that in its place when it is whole.
+func (t *Hash) copyCells(n int) {
+	x := t.next
+	end := min(x.done+n, len(t.idx))
+	for _, e := range t.idx[x.done:end] {
+		if e != 0 {
+			x.enter(e)
+		}
+	}
+	x.done, x.owed = end, 0
+	if end == len(t.idx) {
+		t.idx, t.next = x.idx, nil
+		t.limit = len(t.idx) / 8 * 5
+	}
+}
+
+// enter enters a cell, unless it is there.
+func (x *nextIndex) enter(e uint64) {
+	mask := uint32(len(x.idx) - 1)
+	i := uint32(e >> 32)
+	for ; x.idx[i&mask] != 0; i++ {
+		if x.idx[i&mask] == e {
+			return
+		}
+	}
+	x.idx[i&mask] = e
+}
+
+// place enters a cell into an index that does not have it.
+func place(idx []uint64, e uint64) {
+	mask := uint32(len(idx) - 1)
+	i := uint32(e >> 32)
+	for idx[i&mask] != 0 {
+		i++
+	}
+	idx[i&mask] = e
+}
+
+// insert enters slot under tag, whose key is known to be absent.
+func (t *Hash) insert(tag uint32, slot int32) {
+	if t.next != nil {
+		t.stepIndex()
+	} else if t.used >= t.limit {
+		t.grow()
+	}
+	t.used++
+	e := uint64(tag)<<32 | uint64(uint32(slot)+1)
+	place(t.idx, e)
+	if t.next != nil {
+		t.next.enter(e)
+	}
+}
+
+// takeOut takes a slot out of the index, under the tag that it was entered with.
+func (t *Hash) takeOut(tag uint32, slot int32) {
+	e := uint64(tag)<<32 | uint64(uint32(slot)+1)
+	mask := uint32(len(t.idx) - 1)
+	i := tag & mask
+	for t.idx[i] != e {
+		i = (i + 1) & mask
+	}
+	closeGap(t.idx, i, t.next)
+	if x := t.next; x != nil {
+		mask = uint32(len(x.idx) - 1)
+		for i = tag & mask; x.idx[i] != 0; i = (i + 1) & mask {
+			if x.idx[i] == e {
+				closeGap(x.idx, i, nil)
+				break
+			}
+		}
+	}
+	t.used--
+}
+
+// closeGap empties cell i, and moves others so that searches that end at an empty cell stay right. Cells that move may move to where
+// they are not copied to x any more: x gets them now.
+func closeGap(idx []uint64, i uint32, x *nextIndex) {
+	mask := uint32(len(idx) - 1)
+	for j := i; ; {
+		j = (j + 1) & mask
+		e := idx[j]
+		if e == 0 {
+			break
+		}
+		home := uint32(e >> 32)
+		if (j-home)&mask >= (j-i)&mask {
+			idx[i] = e
+			i = j
+			if x != nil {
+				x.enter(e)
+			}
+		}
+	}
+	idx[i] = 0
+}
