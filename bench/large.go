@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
@@ -12,20 +13,25 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
+// largeSizes are the workloads large-2M, large-10M and large-50M: the budget is about a tenth of what the state would take.
+var largeSizes = []struct{ keys, budget int64 }{{2_000_000, 20 << 20}, {10_000_000, 100 << 20}, {50_000_000, 512 << 20}}
+
 // largeState measures state of ten times the memory budget: how fast rows are taken in of keys that are in memory, and when one key in ten
 // is one that is not.
 func largeState(ctx context.Context, o Options) error {
-	sizes := []struct{ keys, budget int64 }{{2_000_000, 20 << 20}, {10_000_000, 100 << 20}, {50_000_000, 512 << 20}}
+	sizes := largeSizes
 	if o.Smoke {
 		sizes = []struct{ keys, budget int64 }{{100_000, 8 << 20}}
 	}
-	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all\n\n")
-	fmt.Fprintf(o.Out, "%-12s %9s %13s %13s %13s %9s %8s %8s %12s %12s\n", "keys", "budget MB", "fill us/row", "hot us/row", "1/10 cold", "slowdown", "peak RSS", "of it", "disk B/key", "longest ms")
+	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the longest epoch, of %d rows.\n\n", epochRows)
+	fmt.Fprintf(o.Out, "%-12s %-14s %9s %9s %11s %9s %9s %9s %9s\n", "workload", "phase", "M rows", "CPU us", "elapsed us", "peak RSS", "of budget", "heap MB", "longest ms")
 	for _, s := range sizes {
-		if len(o.Names) > 0 && !o.wants(fmt.Sprintf("large-%dM", s.keys/1_000_000)) && !o.Smoke {
+		name := fmt.Sprintf("large-%dM", s.keys/1_000_000)
+		if !o.Smoke && !o.wants(name) {
 			continue
 		}
-		if err := largeStateOf(ctx, o, s.keys, s.budget); err != nil {
+		r := &largeRun{name: name, o: &o, keys: s.keys, budget: s.budget, rnd: newXorshift(0)}
+		if err := r.run(ctx); err != nil {
 			return fmt.Errorf("large: %w", err)
 		}
 	}
@@ -34,75 +40,76 @@ func largeState(ctx context.Context, o Options) error {
 
 // largeRun is a database of which the state is larger than memory.
 type largeRun struct {
-	e       *engine.Engine
-	keys, n int64
-	rnd     xorshift
-	sum     int64
-	peak    int64
-	longest time.Duration
-	bufs    [2]*batch.Batch
+	name         string
+	o            *Options
+	e            *engine.Engine
+	keys, budget int64
+	n            int64
+	rnd          xorshift
+	sum          int64
+	bufs         [2]*batch.Batch
 }
 
-func largeStateOf(ctx context.Context, o Options, keys, budget int64) error {
+func (r *largeRun) run(ctx context.Context) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
-	engine.LimitMemory(budget)
-	d, err := openDatabase(ctx, engine.Options{MemoryBytes: budget}, "CREATE STREAM ev (k bigint, v bigint)",
+	engine.LimitMemory(r.budget)
+	d, err := openDatabase(ctx, engine.Options{MemoryBytes: r.budget}, "CREATE STREAM ev (k bigint, v bigint)",
 		"CREATE MATERIALIZED VIEW v AS SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k")
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	e, s := d.e, d.s
-	r := &largeRun{e: e, keys: keys, rnd: newXorshift(0)}
+	r.e = d.e
 	for i := range r.bufs {
 		r.bufs[i] = batch.New([]types.Type{types.Of(types.Int8), types.Of(types.Int8)}, epochRows)
 	}
-	fill, err := r.phase(ctx, keys, func(i int64, _ uint64) int64 { return i * 514_229 % keys })
-	if err != nil {
+	if _, err := r.phase(ctx, "fill", r.keys, func(i int64, _ uint64) int64 { return i * 514_229 % r.keys }); err != nil {
 		return err
 	}
-	if err := e.Checkpoint(ctx); err != nil {
+	if err := r.e.Checkpoint(ctx); err != nil {
 		return err
 	}
-	hot := keys / 40
+	hot := r.keys / 40
 	pick := func(_ int64, x uint64) int64 { return int64(x>>16) % hot * 40 }
-	rows := keys / 5
-	if _, err := r.phase(ctx, rows, pick); err != nil { // brings them into memory
+	rows := r.keys / 5
+	if _, err := r.phase(ctx, "hot, first", rows, pick); err != nil { // brings them into memory
 		return err
 	}
-	warm, err := r.phase(ctx, rows, pick)
+	warm, err := r.phase(ctx, "hot", rows, pick)
 	if err != nil {
 		return err
 	}
-	r.longest = 0
-	cold, err := r.phase(ctx, rows, func(i int64, x uint64) int64 {
+	cold, err := r.phase(ctx, "1 in 10 cold", rows, func(i int64, x uint64) int64 {
 		if x%10 == 0 {
-			return int64(x>>16) % keys
+			return int64(x>>16) % r.keys
 		}
 		return pick(i, x)
 	})
 	if err != nil {
 		return err
 	}
-	if err := e.Checkpoint(ctx); err != nil {
+	if err := r.e.Checkpoint(ctx); err != nil {
 		return err
 	}
 	used := diskUse(d.dir)
-	got, err := query(ctx, s, "SELECT count(*), sum(n)::bigint, sum(s)::bigint FROM v")
+	got, err := query(ctx, d.s, "SELECT count(*), sum(n)::bigint, sum(s)::bigint FROM v")
 	if err == nil {
-		err = compare(got, keys, r.n, r.sum)
+		err = compare(got, r.keys, r.n, r.sum)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%-12d %9d %13.2f %13.2f %13.2f %9.1f %8d %7.0f%% %12.0f %12.0f\n", keys, budget>>20, fill, warm, cold, cold/warm, r.peak>>20,
-		100*float64(r.peak)/float64(budget), float64(used)/float64(keys), millis(r.longest))
+	fmt.Fprintf(r.o.Out, "%-12s slowdown %.1f, bytes on disk a key %.0f\n", r.name, cold/warm, float64(used)/float64(r.keys))
+	r.o.figures.add(Figure{r.name, "slowdown where one key in ten is cold", cold / warm, "x", 10, true},
+		Figure{r.name, "bytes on disk a key, of state and view", float64(used) / float64(r.keys), "B", 0, false})
 	return nil
 }
 
 // phase feeds rows and gives the CPU time of the process for each, in microseconds.
-func (r *largeRun) phase(ctx context.Context, rows int64, key func(i int64, x uint64) int64) (float64, error) {
-	cpu := processCPU()
+func (r *largeRun) phase(ctx context.Context, name string, rows int64, key func(i int64, x uint64) int64) (float64, error) {
+	cpu, began := processCPU(), time.Now()
+	var peak, heap int64
+	var longest time.Duration
 	for i := int64(0); i < rows; {
 		b := r.bufs[0]
 		r.bufs[0], r.bufs[1] = r.bufs[1], b
@@ -118,9 +125,21 @@ func (r *largeRun) phase(ctx context.Context, rows int64, key func(i int64, x ui
 		if err := r.e.Feed(ctx, "public", "ev", b); err != nil {
 			return 0, err
 		}
-		r.longest, r.peak = max(r.longest, time.Since(start)), max(r.peak, rss())
+		longest, peak, heap = max(longest, time.Since(start)), max(peak, rss()), max(heap, liveHeap())
 	}
-	return float64((processCPU() - cpu).Nanoseconds()) / float64(rows) / 1000, nil
+	us := float64((processCPU() - cpu).Nanoseconds()) / float64(rows) / 1000
+	fmt.Fprintf(r.o.Out, "%-12s %-14s %9.1f %9.2f %11.2f %9d %8.0f%% %9d %9.0f\n", r.name, name, float64(rows)/1e6, us, float64(time.Since(began).Nanoseconds())/float64(rows)/1000,
+		peak>>20, 100*float64(peak)/float64(r.budget), heap>>20, millis(longest))
+	r.o.figures.add(Figure{r.name, name + ": CPU a row", us, "us", 0, false}, Figure{r.name, name + ": peak RSS of the budget", float64(peak) / float64(r.budget), "x", 1.25, true},
+		Figure{r.name, name + ": longest epoch", millis(longest), "ms", 0, false})
+	return us, nil
+}
+
+// liveHeap gives the bytes of Go's heap that were in use after its last collection.
+func liveHeap() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
 }
 
 // diskUse gives the size of the files in a directory.
