@@ -102,6 +102,7 @@ var (
 
 func charTime(v charValues, format string) (string, error) {
 	var b strings.Builder
+	b.Grow(len(format) + 8)
 	for _, n := range parsePattern(format, false) {
 		if n.id == "" {
 			b.WriteString(n.text)
@@ -143,7 +144,11 @@ func digitsFixed(n patternNode, x int64, width int) string {
 	if n.fill {
 		width = 0
 	}
-	return fmt.Sprintf("%0*d", width, x)
+	var b [24]byte
+	if x < 0 {
+		return string(appendPadded(append(b[:0], '-'), -uint64(x), max(width-1, 1)))
+	}
+	return string(appendPadded(b[:0], uint64(x), max(width, 1)))
 }
 
 func (v *charValues) weekday() int { return isoWeekday(v.day0) }
@@ -167,12 +172,12 @@ func (v *charValues) field(n patternNode) (s string, number bool, err error) {
 	case "SS":
 		return digits(n, int64(v.sec), 2), true, nil
 	case "MS":
-		return fmt.Sprintf("%03d", v.usec/1000), true, nil
+		return digitsFixed(patternNode{}, int64(v.usec/1000), 3), true, nil
 	case "US":
-		return fmt.Sprintf("%06d", v.usec), true, nil
+		return digitsFixed(patternNode{}, int64(v.usec), 6), true, nil
 	case "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
 		p := int(n.id[2] - '0')
-		return fmt.Sprintf("%0*d", p, v.usec/int(pow10u64[6-p])), true, nil
+		return digitsFixed(patternNode{}, int64(v.usec)/int64(pow10u64[6-p]), p), true, nil
 	case "SSSS", "SSSSS":
 		return fmt.Sprint(v.hours*3600 + int64(v.min)*60 + int64(v.sec)), true, nil
 	case "DDD":
