@@ -29,6 +29,7 @@ type target struct {
 	h          *table.Hash
 	fields     int // blob fields of an entry
 	sets       *table.Ordered
+	distinct   []*table.Hash // of the program's distincts
 	kind       targetKind
 	null       *target // of a target with int keys: the one whose key is NULL
 	active     bool    // has rows of the batch at hand
@@ -43,6 +44,11 @@ type target struct {
 	own  []int32 // backing of rows, where they are not all rows
 	slot []int32 // their entries
 	one  bool    // all of them are the same
+}
+
+// emptied gives an unused target with the memory of t.
+func (t *target) emptied() target {
+	return target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0], distinct: t.distinct[:0]}
 }
 
 type targetKind uint8

@@ -44,7 +44,10 @@ func (g *group) finish() {
 		if t.h != nil {
 			t.h.ClearAdded()
 		}
-		*t = target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0]}
+		for _, h := range t.distinct {
+			h.ClearAdded()
+		}
+		*t = t.emptied()
 	}
 	if len(g.spare)+len(g.targets) < 64 {
 		g.spare = append(g.spare, g.targets...)
@@ -225,15 +228,16 @@ func (g *group) closeWindows(ep *dataflow.Epoch, out dataflow.Emit) error {
 		}
 		ends, nullEnds = after(ends, end), after(nullEnds, end)
 	}
+	g.distincts.close(ep.After.Late)
 	return nil
 }
 
 // forget drops references to the table of a window, which may be used again.
 func (g *group) forget(end int64) {
 	if t := g.byEnd[end]; t != nil {
-		t.h = nil
+		t.h, t.distinct = nil, t.distinct[:0]
 		if t.null != nil {
-			t.null.h = nil
+			t.null.h, t.null.distinct = nil, t.null.distinct[:0]
 		}
 		delete(g.byEnd, end)
 	}

@@ -97,6 +97,7 @@ type group struct {
 	hash, nullHash, noTime *table.Hash
 	windows, nullWindows   *table.Windows
 	sets                   *table.Ordered
+	distincts              distincts
 	stats                  dataflow.Stats
 
 	epochState
@@ -163,6 +164,7 @@ func (g *group) declare(sp *table.Space, opID int) {
 			g.prog.declareSums(g.sets, sp, opID)
 		}
 	}
+	g.distincts.declare(g.prog, sp, opID, g.keys.schema(), g.event >= 0)
 	g.stats.Name = "stateStoreSave"
 	g.byEnd = map[int64]*target{}
 	g.dead = map[int32]bool{}
@@ -456,6 +458,7 @@ func (g *group) Stats() dataflow.Stats {
 			s.MemoryUsedBytes += w.MemBytes()
 		}
 	}
+	s.MemoryUsedBytes += g.distincts.memBytes()
 	if g.sets != nil {
 		s.MemoryUsedBytes += g.sets.MemBytes()
 		g.prog.eachSums(func(x *setSums) { s.MemoryUsedBytes += x.MemBytes() })

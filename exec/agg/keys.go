@@ -31,13 +31,7 @@ const (
 )
 
 func newKeyCol(x plan.Expr, in []types.Type) (*keyCol, error) {
-	c := &keyCol{typ: x.Type(), col: -1, form: keyOther}
-	switch {
-	case c.typ.Layout() == types.LayoutI64:
-		c.form = keyInt
-	case plainBytes(c.typ.Kind):
-		c.form = keyText
-	}
+	c := &keyCol{typ: x.Type(), col: -1, form: formOf(x.Type())}
 	if p, ok := x.(*plan.Col); ok {
 		c.col = p.Index
 		return c, nil
@@ -45,6 +39,16 @@ func newKeyCol(x plan.Expr, in []types.Type) (*keyCol, error) {
 	k, err := kernel.Compile(x, in)
 	c.k = k
 	return c, err
+}
+
+func formOf(t types.Type) keyForm {
+	switch {
+	case t.Layout() == types.LayoutI64:
+		return keyInt
+	case plainBytes(t.Kind):
+		return keyText
+	}
+	return keyOther
 }
 
 // plainBytes says whether equal values of a kind are equal bytes.
@@ -144,24 +148,24 @@ func (ks *keySet) encode(rows []int32) {
 
 func (ks *keySet) append(dst []byte, r int) []byte {
 	for _, c := range ks.cols {
-		switch {
-		case c.v.IsNull(r):
-			dst = append(dst, 2)
-		case c.form == keyInt:
-			dst = binary.BigEndian.AppendUint64(append(dst, 1), uint64(c.v.I64[r])^signBit)
-		case c.form == keyText:
-			b := c.v.Bytes(r)
-			dst = append(dst, 1)
-			if bytes.IndexByte(b, 0) < 0 {
-				dst = append(append(dst, b...), 0, 1)
-			} else {
-				dst = types.AppendKey(dst[:len(dst)-1], c.typ, c.v.Datum(r), false, false)
-			}
-		default:
-			dst = types.AppendKey(dst, c.typ, c.v.Datum(r), false, false)
-		}
+		dst = c.append(dst, r)
 	}
 	return dst
+}
+
+// append is AppendKey of the value of row r.
+func (c *keyCol) append(dst []byte, r int) []byte {
+	switch {
+	case c.v.IsNull(r):
+		return append(dst, 2)
+	case c.form == keyInt:
+		return binary.BigEndian.AppendUint64(append(dst, 1), uint64(c.v.I64[r])^signBit)
+	case c.form == keyText:
+		if b := c.v.Bytes(r); bytes.IndexByte(b, 0) < 0 {
+			return append(append(append(dst, 1), b...), 0, 1)
+		}
+	}
+	return types.AppendKey(dst, c.typ, c.v.Datum(r), false, false)
 }
 
 // keepForm stores the values of row r as those that the entry shows, unless it has some.

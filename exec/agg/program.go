@@ -25,7 +25,9 @@ type program struct {
 	inputs  []*input
 	cells   []cell
 	sets    []*setCell
-	outs    []output
+	// distincts are the sets of DISTINCT aggregates that need no order.
+	distincts []*distinctTable
+	outs      []output
 
 	words  int // of an entry
 	fields int // of a blob
@@ -142,8 +144,8 @@ func (p *program) addInput(args []plan.Expr, filter plan.Expr, strict int) (*inp
 
 // scope is where an aggregate's accumulators get their rows from: an input, or the changes of a DISTINCT set.
 type scope struct {
-	in  *input
-	set *setCell
+	in    *input
+	inner *[]cell // of the set; nil: the program's
 }
 
 // addCell gives a cell of a kind over the scope's input; make gets the first of its words.
@@ -151,8 +153,8 @@ func addCell[T cell](p *program, s scope, kind string, words int, make func(off 
 	c, _ := share(p, fmt.Sprintf("%s %p", kind, s.in), func() (T, error) {
 		c := make(p.words)
 		p.words += words
-		if s.set != nil {
-			s.set.inner = append(s.set.inner, c)
+		if s.inner != nil {
+			*s.inner = append(*s.inner, c)
 		} else {
 			p.cells = append(p.cells, c)
 		}
@@ -185,10 +187,14 @@ func (p *program) addSet(s scope, key string, make func() *setCell) *setCell {
 
 // distinct gives the scope of the changes of the set of different arguments.
 func (p *program) distinct(s scope, ts []types.Type) scope {
+	if tellsApart(ts) {
+		set := p.addDistinct(s.in, ts)
+		return scope{in: set.changes, inner: &set.inner}
+	}
 	set := p.addSet(s, "distinct", func() *setCell {
 		return &setCell{args: columnsOf(ts), changes: &input{filter: -1}}
 	})
-	return scope{in: set.changes, set: set}
+	return scope{in: set.changes, inner: &set.inner}
 }
 
 func columnsOf(ts []types.Type) []sortKey {
@@ -254,7 +260,7 @@ func (p *program) accumulate(t *target, w []int64) {
 }
 
 // mergeable says whether entries can be merged.
-func (p *program) mergeable() bool { return len(p.sets) == 0 }
+func (p *program) mergeable() bool { return len(p.sets)+len(p.distincts) == 0 }
 
 // emit appends the results of entries to columns from first on.
 func (p *program) emit(t *target, slots []int32, cols []*batch.Vector, fail failFunc) {

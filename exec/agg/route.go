@@ -188,8 +188,11 @@ func (g *group) newTarget(kind targetKind, h, null *table.Hash) *target {
 	} else {
 		t = &target{}
 	}
-	*t = target{h: h, fields: g.prog.fields, sets: g.sets, kind: kind, intKey: g.keys.intKey() && kind != nullTarget,
-		own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0]}
+	*t = t.emptied()
+	t.h, t.fields, t.sets, t.kind, t.intKey = h, g.prog.fields, g.sets, kind, g.keys.intKey() && kind != nullTarget
+	if kind != windowTarget {
+		t.distinct = append(t.distinct, g.distincts.plain...)
+	}
 	g.targets = append(g.targets, t)
 	t.prefix = appendSetPrefix(t.prefix, kind, 0)
 	if null != nil {
@@ -213,6 +216,7 @@ func (g *group) window(start, end, at int64) *target {
 			if x != nil {
 				x.start, x.end, x.close = start, end, at
 				x.prefix = appendSetPrefix(x.prefix[:0], windowTarget, at)
+				x.distinct = g.distincts.at(us, at, x.distinct[:0])
 			}
 		}
 		g.byEnd[at] = t
@@ -227,6 +231,7 @@ func (g *group) nullOf(t *target) *target {
 		n.start, n.end, n.close = t.start, t.end, t.close
 		n.intKey, n.nullKey = false, true
 		n.prefix = append(n.prefix[:0], t.prefix...)
+		n.distinct = append(n.distinct[:0], t.distinct...)
 		t.null = n
 	}
 	return t.null

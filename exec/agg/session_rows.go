@@ -62,6 +62,9 @@ func newRowSessions(s *session, n *plan.Aggregate, in []types.Type, sp *table.Sp
 	mem := table.NewTransient()
 	r.replay = target{h: mem.Hash(table.Decl{Name: "replay", Words: s.prog.words}), fields: s.prog.fields,
 		sets: mem.Ordered(table.Decl{Name: "replay-values"})}
+	for _, d := range s.prog.distincts {
+		r.replay.distinct = append(r.replay.distinct, mem.Hash(d.decl(0, nil)))
+	}
 	r.replay.prefix = appendSetPrefix(nil, plainTarget, 0)
 	return r
 }
@@ -270,6 +273,9 @@ func (r *rowSessions) compute(rows []sessionRow) []byte {
 	var bad *sqlerr.Error
 	p.emit(t, slot[:], res.Cols[n:], func(_ int, err *sqlerr.Error) { bad = err })
 	t.sets.DeleteRange(nil, nil)
+	for _, h := range t.distinct {
+		h.Reset()
+	}
 	t.h.ClearAdded()
 	t.h.Remove(slot[0])
 	for i := n; i < len(res.Cols); i++ {
