@@ -54,6 +54,7 @@ type result struct {
 	cpu        time.Duration // of the process, all threads, user and system, without the making of rows
 	checkpoint time.Duration // the part of cpu that the checkpoint at the end took
 	wall       time.Duration
+	elapsed    time.Duration // of the epochs alone: without the making of rows and without checkpoints that nothing runs beside
 	allocs     uint64
 	stateRows  int64
 	newRows    int64 // rows that the view got while it was measured, less those that it lost
@@ -79,7 +80,7 @@ func run(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.Out, "%s, %d cores, %s, epochs of %d rows, checkpoints every 10 s of CPU time and at the end, late rows recorded\n\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), epochRows)
 	all := slices.Concat(workloads, processorWorkloads)
 	if slices.ContainsFunc(all, func(w *workload) bool { return o.wants(w.name) }) || slices.ContainsFunc(fileWorkloads, func(w fileWorkload) bool { return o.wants(w.name) }) {
-		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %9s %10s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "ns/event", "ns ckpt", "allocs/ev", "new rows", "view rows", "state rows", "RSS MB")
+		fmt.Fprintf(o.Out, "%-26s %9s %9s %7s %9s %9s %9s %9s %10s %10s %10s %8s\n", "workload", "M events", "M ev/s/c", "goal", "M ev/s", "ns/event", "ns ckpt", "allocs/ev", "new rows", "view rows", "state rows", "RSS MB")
 	}
 	for _, w := range all {
 		if err := o.report(w.name, func() (*result, error) { return w.measure(ctx, &o) }); err != nil {
@@ -113,7 +114,7 @@ func run(ctx context.Context, o Options) error {
 	for _, w := range []struct {
 		name string
 		run  func(context.Context, Options) error
-	}{{"pauses", pauses}, {"views", views}, {"large", largeState}} {
+	}{{"scaling", scaling}, {"pauses", pauses}, {"views", views}, {"large", largeState}} {
 		if !o.wants(w.name) {
 			continue
 		}
@@ -180,7 +181,7 @@ func (o *Options) wants(name string) bool {
 		return true
 	}
 	for _, n := range o.Names {
-		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "pauses" || name == "large") {
+		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "scaling" || name == "pauses" || name == "large") {
 			return true
 		}
 	}
@@ -188,12 +189,15 @@ func (o *Options) wants(name string) bool {
 }
 
 func (r *result) print(w io.Writer) {
-	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7g %9.1f %9.1f %9.5f %10d %10d %10d %8d\n", r.name, float64(r.events)/1e6, r.rate(), r.goal,
+	fmt.Fprintf(w, "%-26s %9.1f %9.2f %7g %9.2f %9.1f %9.1f %9.5f %10d %10d %10d %8d\n", r.name, float64(r.events)/1e6, r.rate(), r.goal, r.speed(),
 		r.perEvent(r.cpu), r.perEvent(r.checkpoint), float64(r.allocs)/float64(r.events), r.newRows, r.viewRows, r.stateRows, r.rssBytes>>20)
 }
 
 // rate is in million events a second and core.
 func (r *result) rate() float64 { return float64(r.events) / r.cpu.Seconds() / 1e6 }
+
+// speed is in million events a second of elapsed time, whatever else the machine does.
+func (r *result) speed() float64 { return float64(r.events) / r.elapsed.Seconds() / 1e6 }
 
 // perEvent is in nanoseconds.
 func (r *result) perEvent(d time.Duration) float64 {
@@ -228,7 +232,7 @@ func (w *workload) measure(ctx context.Context, o *Options) (_ *result, err erro
 	if err != nil {
 		return nil, err
 	}
-	if err := r.measure(func() (made time.Duration, err error) { return f.feed(ctx, src, n) }, func() error { return f.checkpoint(ctx) }); err != nil {
+	if err := r.measure(func() (fed, error) { return f.feed(ctx, src, n) }, func() error { return f.checkpoint(ctx) }); err != nil {
 		return nil, err
 	}
 	if err := r.rows(ctx, s, before); err != nil {
@@ -251,24 +255,32 @@ type feeder struct {
 	last time.Duration // CPU time of the process at the last checkpoint
 }
 
-// feed gives n epochs. It tells the CPU time that the making of the rows took.
-func (f *feeder) feed(ctx context.Context, src *source, n int) (made time.Duration, err error) {
+// fed is what feeding took.
+type fed struct {
+	made    time.Duration // CPU time that the making of the rows took
+	elapsed time.Duration // from when rows are given until the epoch has been published
+}
+
+// feed gives n epochs.
+func (f *feeder) feed(ctx context.Context, src *source, n int) (t fed, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for range n {
 		start := threadCPU(threadID())
 		stream, b := src.stream(), src.next()
-		made += threadCPU(threadID()) - start
+		t.made += threadCPU(threadID()) - start
+		given := time.Now()
 		if err := f.e.Feed(ctx, "public", streamNames[stream], b); err != nil {
-			return 0, err
+			return t, err
 		}
+		t.elapsed += time.Since(given)
 		if processCPU()-f.last > checkpointEvery {
 			if err := f.checkpoint(ctx); err != nil {
-				return 0, err
+				return t, err
 			}
 		}
 	}
-	return made, nil
+	return t, nil
 }
 
 func (f *feeder) checkpoint(ctx context.Context) error {
@@ -277,13 +289,13 @@ func (f *feeder) checkpoint(ctx context.Context) error {
 	return err
 }
 
-// measure runs f, which tells what of its CPU time is not the engine's, and then a checkpoint.
-func (r *result) measure(f func() (made time.Duration, err error), checkpoint func() error) error {
+// measure runs f, which tells what it took, and then a checkpoint.
+func (r *result) measure(f func() (fed, error), checkpoint func() error) error {
 	runtime.GC()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
 	cpu0, start := processCPU(), time.Now()
-	made, err := f()
+	t, err := f()
 	if err != nil {
 		return err
 	}
@@ -292,7 +304,7 @@ func (r *result) measure(f func() (made time.Duration, err error), checkpoint fu
 		return err
 	}
 	cpu2 := processCPU()
-	r.cpu, r.checkpoint, r.wall = cpu2-cpu0-made, cpu2-cpu1, time.Since(start)
+	r.cpu, r.checkpoint, r.wall, r.elapsed = cpu2-cpu0-t.made, cpu2-cpu1, time.Since(start), t.elapsed
 	runtime.ReadMemStats(&m1)
 	r.allocs, r.rssBytes = m1.Mallocs-m0.Mallocs, rss()
 	return nil

@@ -65,6 +65,7 @@ func (f *figures) writeJSON(w io.Writer) error {
 func (r *result) figures() []Figure {
 	return []Figure{
 		{r.name, "rate", r.rate(), "M events/s/core", r.goal, false},
+		{r.name, "speed, elapsed time of the epochs", r.speed(), "M events/s", 0, false},
 		{r.name, "CPU time", r.perEvent(r.cpu), "ns per event", 0, false},
 		{r.name, "CPU time of the last checkpoint", r.perEvent(r.checkpoint), "ns per event", 0, false},
 		{r.name, "allocations", float64(r.allocs) / float64(r.events), "per event", 0, false},

@@ -63,13 +63,14 @@ func (w *fileWorkload) measure(ctx context.Context, o *Options) (_ *result, err 
 	all := []string{"BEGIN",
 		fmt.Sprintf("CREATE STREAM events (k bigint, v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second') WITH (connector = 'file', path = '%s', format = '%s', bounded = 'true', retention = '%s')", path, w.format, w.retention),
 		query1k.create(o), "COMMIT", "WAIT FOR events"}
-	if err := r.measure(func() (time.Duration, error) {
+	if err := r.measure(func() (fed, error) {
+		start := time.Now()
 		for _, q := range all {
 			if _, err := query(ctx, s, q); err != nil {
-				return 0, err
+				return fed{}, err
 			}
 		}
-		return 0, nil
+		return fed{elapsed: time.Since(start)}, nil
 	}, func() error {
 		_, err := query(ctx, s, "CHECKPOINT")
 		return err

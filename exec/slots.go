@@ -14,6 +14,8 @@ type Slots struct {
 	N int
 	// Workers gives the number of state partitions, which may change between epochs; it may be nil for one.
 	Workers func() int
+	// SideBySide, if set, is called with each stretch of work that several workers do, and must run it.
+	SideBySide func(run func())
 }
 
 // buildSlots makes the operator of a plan node: in slots where its keys allow it.
@@ -29,7 +31,7 @@ func (b *graphBuilder) buildSlots(n plan.Node, in dataflow.InputTypes) (dataflow
 			return nil, err
 		}
 	}
-	return partition.New(ops, keys, in, b.env, b.slots.Workers)
+	return partition.New(ops, keys, in, b.env, partition.Workers{Number: b.slots.Workers, Around: b.slots.SideBySide})
 }
 
 // markOrdered notes the operators beneath one that goes by the order in which rows come: slots would give them in another.

@@ -47,6 +47,9 @@ type Options struct {
 	Processors *Processors
 	// LoopStarted, if set, is called once on the goroutine that runs all epochs, before the first: a bench ties it to a thread, to tell what time it takes.
 	LoopStarted func()
+	// SideBySide, if set, is called, on the goroutine that runs the view, with each stretch of work that several state partitions do side by side, and must
+	// run it: a bench tells by it what of an epoch they share.
+	SideBySide func(run func())
 	// Store options that tests set.
 	Store state.Options
 	Log   zerolog.Logger

@@ -66,7 +66,7 @@ func (e *Engine) buildView(rel *catalog.Relation, cat *catalog.Catalog, sp *tabl
 		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "the query of materialized view \"%s\" now gives other columns than the view has", rel.Name)
 	}
 	partitions, _ := e.partitionsOf(rel)
-	return newView(rel, q, sp, viewEnv(rel), partitions)
+	return newView(rel, q, sp, viewEnv(rel), partitions, e.opts.SideBySide)
 }
 
 // emptyView is a view without operators.

@@ -123,7 +123,7 @@ func (e *Engine) pastOf(rel *catalog.Relation, cat *catalog.Catalog, upTo uint64
 		return nil, err
 	}
 	partitions, _ := e.partitionsOf(rel)
-	v, err := newView(rel, q, table.NewTransient(), viewEnv(rel), partitions)
+	v, err := newView(rel, q, table.NewTransient(), viewEnv(rel), partitions, nil)
 	if err != nil {
 		return nil, err
 	}

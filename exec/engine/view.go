@@ -83,8 +83,8 @@ type view struct {
 	fill     *backfill
 }
 
-// newView builds the operators of a view with their state in sp, for a number of state partitions.
-func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env, partitions int) (*view, error) {
+// newView builds the operators of a view with their state in sp, for a number of state partitions; sideBySide is Options.SideBySide.
+func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env, partitions int, sideBySide func(run func())) (*view, error) {
 	policy := dataflow.PolicyMin
 	if rel.Options["watermark_policy"] == "max" {
 		policy = dataflow.PolicyMax
@@ -92,7 +92,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
 	v.partitions.Store(int32(partitions))
 	var err error
-	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
+	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots(sideBySide)); err != nil {
 		return nil, err
 	}
 	v.progress = newProgressRing(v)

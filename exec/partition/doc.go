@@ -5,10 +5,12 @@
 //
 // The number of slots is fixed when a view is made; a state partition is a
 // range of slots. So to change the number of partitions moves no state at all:
-// workers take other ranges from the next epoch on.
+// workers take other ranges from the next epoch on. A worker that is done with
+// its range takes what is left of others'.
 //
 // Rows of one key keep their order, as they all go to one slot in the order in
-// which they came. What slots emit goes on slot by slot, so that what an epoch
+// which they came; large batches are cut into stretches that several lanes copy
+// to the slots, and their pieces are lined up again. What slots emit goes on slot by slot, so that what an epoch
 // does depends on its rows and on the number of slots, never on workers.
 //
 // Rows are kept until Flush, or until there are many, so that a worker has

@@ -22,8 +22,8 @@ type Operator struct {
 	slots   []slot
 	keys    []*rowenc.Exprs // by port
 	env     *kernel.Env
-	workers func() int
-	hasher  hasher
+	workers Workers
+	lanes   []*lane
 	waiting int // rows in queues
 	flushed int // rows of the epoch that were in queues
 }
@@ -35,12 +35,20 @@ type slot struct {
 	ep    dataflow.Epoch
 	out   collector
 	sink  recorder
+	err   error // with which it ended a run early
+}
+
+// Workers says how the instances run.
+type Workers struct {
+	// Number is asked for the number of partitions before each run, on the operator's goroutine.
+	Number func() int
+	// Around, if set, is called with each stretch of work for several workers, and must run it, for measuring.
+	Around func(run func())
 }
 
 // New makes the operator of instances that differ in nothing but their state tables. keys[p] are the expressions over port p, whose
-// columns have the types in[p], that the rows are divided by; equal keys must have one type family on all ports. workers is asked for the number of partitions
-// before each run, on the operator's goroutine. Errors are those of compiling the keys.
-func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, env *kernel.Env, workers func() int) (dataflow.Operator, error) {
+// columns have the types in[p], that the rows are divided by; equal keys must have one type family on all ports. Errors are those of compiling the keys.
+func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, env *kernel.Env, workers Workers) (dataflow.Operator, error) {
 	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers}
 	for i, op := range ops {
 		o.slots[i].op = op
@@ -76,9 +84,7 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out datafl
 	if err != nil {
 		return err
 	}
-	if err := o.scatter(port, b, vecs, rows); err != nil {
-		return err
-	}
+	o.scatter(port, b, vecs, rows)
 	o.waiting += b.N
 	if o.waiting >= flushRows {
 		return o.Flush(ep, out)

@@ -76,7 +76,7 @@ func build(t *testing.T, slots, workers int) (dataflow.Operator, []*lister) {
 		ops, ls = append(ops, l), append(ls, l)
 	}
 	key := []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}
-	o, err := New(ops, [][]plan.Expr{key, key}, dataflow.InputTypes{two, two}, &kernel.Env{}, func() int { return workers })
+	o, err := New(ops, [][]plan.Expr{key, key}, dataflow.InputTypes{two, two}, &kernel.Env{}, Workers{Number: func() int { return workers }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +84,10 @@ func build(t *testing.T, slots, workers int) (dataflow.Operator, []*lister) {
 }
 
 // TestWorkers: whatever the number of workers, each key's rows come to one slot in order, and all that comes out is the same, in the same order.
+// Rows come in small batches, or in ones that are copied to the slots side by side.
 func TestWorkers(t *testing.T) {
-	for _, rows := range []int{1, 100, parallelRows + 100, flushRows + 5} {
-		seed := rand.Uint64()
+	for _, c := range []struct{ rows, most int }{{1, 3000}, {100, 3000}, {parallelRows + 100, 3000}, {flushRows + 5, 3000}, {flushRows * 3 / 2, 3 * parallelRows}, {flushRows + 5, 2 * flushRows}} {
+		rows, seed := c.rows, rand.Uint64()
 		var want []string
 		for _, workers := range []int{1, 3, 20} {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -102,7 +103,7 @@ func TestWorkers(t *testing.T) {
 				ep := &dataflow.Epoch{N: uint64(epoch), Sink: s}
 				for n := 0; n < rows; {
 					b := batch.New(two, 0)
-					for range min(1+r.IntN(3000), rows-n) {
+					for range min(1+r.IntN(c.most), rows-n) {
 						b.Cols[0].AppendString(fmt.Sprint("k", r.IntN(1000)))
 						b.Cols[1].AppendInt(int64(n + epoch*rows))
 						b.EndRow(int64(1 - 2*r.IntN(2)))
@@ -192,7 +193,7 @@ func TestHashes(t *testing.T) {
 		} else {
 			v.AppendDatum(d)
 		}
-		return h.hash([]*batch.Vector{v}, 1)[0]
+		return h.hash([]*batch.Vector{v}, 0, 1)[0]
 	}
 	for _, c := range []struct {
 		k    types.Kind

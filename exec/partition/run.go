@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -17,7 +18,7 @@ const parallelRows = 1 << 13
 func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f func(s *slot, emit dataflow.Emit) error) error {
 	n := 1
 	if parallel {
-		n = max(min(o.workers(), len(o.slots)), 1)
+		n = max(min(o.workers.Number(), len(o.slots)), 1)
 	}
 	for i := range o.slots {
 		o.slots[i].ep = *ep
@@ -30,32 +31,53 @@ func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f f
 		}
 		return nil
 	}
-	failed := make([]failure, n)
-	var wg sync.WaitGroup
-	for w := 1; w < n; w++ {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			o.runRange(w, n, f, &failed[w])
-		}()
-	}
-	o.runRange(0, n, f, &failed[0])
-	wg.Wait()
-	for i := range failed {
-		if p := failed[i].panicked; p != nil {
-			panic(p)
-		}
-		if err := failed[i].err; err != nil {
+	taken := make([]atomic.Bool, len(o.slots))
+	o.inParallel(n, func(w int) { o.runSlots(w, n, taken, f) })
+	for i := range o.slots {
+		if err := o.slots[i].err; err != nil {
 			return err
 		}
 	}
 	return o.passOn(ep, out)
 }
 
-// failure is how a worker ended early.
-type failure struct {
-	err      error
-	panicked any
+// inParallel calls f for the workers 0 to n-1, each on a goroutine of its own. The first of those that panicked panics here.
+func (o *Operator) inParallel(n int, f func(w int)) {
+	if o.workers.Around == nil {
+		inParallel(n, f)
+		return
+	}
+	o.workers.Around(func() { inParallel(n, f) })
+}
+
+func inParallel(n int, f func(w int)) {
+	panicked := make([]any, n)
+	call := func(w int) {
+		defer func() {
+			if p := recover(); p != nil {
+				if _, ok := p.(error); !ok {
+					p = &Panic{p, debug.Stack()}
+				}
+				panicked[w] = p
+			}
+		}()
+		f(w)
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < n; w++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			call(w)
+		}()
+	}
+	call(0)
+	wg.Wait()
+	for _, p := range panicked {
+		if p != nil {
+			panic(p)
+		}
+	}
 }
 
 // Panic is what a panic on another goroutine becomes on the operator's: it keeps the stack of where it happened. A panic whose value is an
@@ -74,21 +96,18 @@ func Range(w, n, slots int) (lo, hi int) { return w * slots / n, (w + 1) * slots
 // Of gives the partition, of n, that owns a slot: the inverse of Range.
 func Of(slot, n, slots int) int { return ((slot+1)*min(n, slots) - 1) / slots }
 
-// runRange runs the slots of partition w.
-func (o *Operator) runRange(w, n int, f func(s *slot, emit dataflow.Emit) error, fail *failure) {
-	defer func() {
-		if p := recover(); p != nil {
-			if _, ok := p.(error); !ok {
-				p = &Panic{p, debug.Stack()}
-			}
-			fail.panicked = p
+// runSlots runs the slots of partition w, whose tables its core has in its caches, and then what is left of others': a worker that began late, or
+// has more to do, is not waited for.
+func (o *Operator) runSlots(w, n int, taken []atomic.Bool, f func(s *slot, emit dataflow.Emit) error) {
+	first, _ := Range(w, n, len(o.slots))
+	for k := range o.slots {
+		i := (first + k) % len(o.slots)
+		if taken[i].Swap(true) {
+			continue
 		}
-	}()
-	lo, hi := Range(w, n, len(o.slots))
-	for i := lo; i < hi; i++ {
 		s := &o.slots[i]
 		s.ep.Sink = &s.sink
-		if fail.err = f(s, s.out.add); fail.err != nil {
+		if s.err = f(s, s.out.add); s.err != nil {
 			return
 		}
 	}

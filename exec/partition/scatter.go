@@ -2,8 +2,8 @@ package partition
 
 import (
 	"math/bits"
+	"slices"
 
-	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -42,48 +42,47 @@ func isBytes(t types.Type) bool {
 	return t.Kind == types.Text || t.Kind == types.Varchar || t.Kind == types.Bytea
 }
 
-// hash gives a hash of each row's key: equal where the keys are as SQL compares them, also over the two sides of a join.
-func (h *hasher) hash(keys []*batch.Vector, n int) []uint64 {
-	if cap(h.hashes) < n {
-		h.hashes = make([]uint64, max(n, batch.Target))
+// hash gives a hash of the keys of rows [lo, hi), valid until the next call: equal where the keys are as SQL compares them, also over the two
+// sides of a join.
+func (h *hasher) hash(keys []*batch.Vector, lo, hi int) []uint64 {
+	if cap(h.hashes) < hi-lo {
+		h.hashes = make([]uint64, max(hi-lo, batch.Target))
 	}
-	out := h.hashes[:n]
-	for i := range out {
-		out[i] = 0
-	}
+	out := h.hashes[:hi-lo]
+	clear(out)
 	for _, v := range keys {
 		switch {
 		case isWord(v.Type):
 			if v.Valid == nil {
-				for i, x := range v.I64[:n] {
+				for i, x := range v.I64[lo:hi] {
 					out[i] = mix(out[i], uint64(x))
 				}
 				continue
 			}
 			for i := range out {
 				x := nullKey
-				if !v.IsNull(i) {
-					x = uint64(v.I64[i])
+				if !v.IsNull(lo + i) {
+					x = uint64(v.I64[lo+i])
 				}
 				out[i] = mix(out[i], x)
 			}
 		default:
-			h.hashBytes(v, out)
+			h.hashBytes(v, lo, out)
 		}
 	}
 	return out
 }
 
-func (h *hasher) hashBytes(v *batch.Vector, out []uint64) {
+func (h *hasher) hashBytes(v *batch.Vector, lo int, out []uint64) {
 	plain := isBytes(v.Type)
 	for i := range out {
 		switch {
-		case v.IsNull(i):
+		case v.IsNull(lo + i):
 			out[i] = mix(out[i], nullKey)
 		case plain:
-			out[i] = mix(out[i], table.HashBytes(v.Bytes(i)))
+			out[i] = mix(out[i], table.HashBytes(v.Bytes(lo+i)))
 		default:
-			h.key = types.AppendKey(h.key[:0], v.Type, v.Datum(i), false, false)
+			h.key = types.AppendKey(h.key[:0], v.Type, v.Datum(lo+i), false, false)
 			out[i] = mix(out[i], table.HashBytes(h.key))
 		}
 	}
@@ -95,85 +94,148 @@ func slotOf(hash uint64, slots int) int {
 	return int(hi)
 }
 
-// piece is a run of rows of one port for one slot.
+// piece is a run of rows of one port for one slot, filled by one lane.
 type piece struct {
-	port int
-	b    *batch.Batch
+	port, lane int
+	b          *batch.Batch
 }
 
 // pieceRows is the number of rows that a piece is filled up to.
 const pieceRows = 2 * batch.Target
 
-// queue is what waits for one slot.
+// keepFree bounds the batches that a lane keeps for later.
+const keepFree = 16
+
+// queue is what waits for one slot: the pieces, in the order of their rows.
 type queue struct {
 	pieces []piece
-	sel    []int32 // rows of the batch at hand
-	free   [][]*batch.Batch
+	lanes  []*filler
 }
 
-// add copies rows sel of b to the end of the queue; nil is all rows.
-func (q *queue) add(port int, b *batch.Batch, sel []int32) {
-	n := len(q.pieces)
-	if n == 0 || q.pieces[n-1].port != port || q.pieces[n-1].b.N >= pieceRows {
-		q.pieces = append(q.pieces, piece{port, q.take(port, b)})
+// lane copies rows to the queues on one goroutine. What it writes for each row lies apart from other lanes'.
+type lane struct {
+	hasher  hasher
+	fillers []filler // by slot
+}
+
+// filler is one lane's part of a queue: batches for later, and what it has filled beside the other lanes and not yet lined up with theirs.
+type filler struct {
+	free  [][]*batch.Batch // by port
+	ahead []piece
+	sel   []int32 // rows of the block at hand
+}
+
+// add copies rows sel of b (nil: all) to the last of pieces or a new one behind it, and gives the pieces.
+func (f *filler) add(pieces []piece, lane, port int, b *batch.Batch, sel []int32) []piece {
+	n := len(pieces)
+	if n == 0 || pieces[n-1].port != port || pieces[n-1].lane != lane || pieces[n-1].b.N >= pieceRows {
+		pieces = append(pieces, piece{port, lane, f.take(port, b)})
 		n++
 	}
-	q.pieces[n-1].b.AppendBatch(b, sel)
+	pieces[n-1].b.AppendBatch(b, sel)
+	return pieces
 }
 
-func (q *queue) take(port int, like *batch.Batch) *batch.Batch {
-	for len(q.free) <= port {
-		q.free = append(q.free, nil)
+func (f *filler) take(port int, like *batch.Batch) *batch.Batch {
+	for len(f.free) <= port {
+		f.free = append(f.free, nil)
 	}
-	if k := len(q.free[port]); k > 0 {
-		b := q.free[port][k-1]
-		q.free[port] = q.free[port][:k-1]
+	if k := len(f.free[port]); k > 0 {
+		b := f.free[port][k-1]
+		f.free[port] = f.free[port][:k-1]
 		return b
 	}
 	return batch.New(like.Types(), 0)
 }
 
-// keepFree bounds the batches that a queue keeps for later.
-const keepFree = 16
-
 // reset empties the queue and keeps its batches for the next rows.
 func (q *queue) reset() {
 	for _, p := range q.pieces {
-		if len(q.free[p.port]) < keepFree {
+		if f := q.lanes[p.lane]; len(f.free[p.port]) < keepFree {
 			p.b.Reset()
-			q.free[p.port] = append(q.free[p.port], p.b)
+			f.free[p.port] = append(f.free[p.port], p.b)
 		}
 	}
 	clear(q.pieces)
 	q.pieces = q.pieces[:0]
 }
 
-// scatter queues the rows of b (those in rows; nil: all) in the slots of their keys.
-func (o *Operator) scatter(port int, b *batch.Batch, keys []*batch.Vector, rows []int32) error {
-	hs := o.hasher.hash(keys, b.N)
-	one, many := -1, false
-	put := func(i int) error {
-		s := slotOf(hs[i], len(o.slots))
-		q := &o.slots[s].queue
-		q.sel = append(q.sel, int32(i))
-		many = many || one >= 0 && s != one
-		one = s
-		return nil
-	}
-	if err := rowenc.EachRow(b.N, rows, put); err != nil {
-		return err
-	}
-	if !many && one >= 0 && rows == nil {
-		q := &o.slots[one].queue
-		q.add(port, b, nil)
-		q.sel = q.sel[:0]
-		return nil
-	}
-	for i := range o.slots {
-		if q := &o.slots[i].queue; len(q.sel) > 0 {
-			q.add(port, b, q.sel)
-			q.sel = q.sel[:0]
+// addLanes makes lanes up to a number.
+func (o *Operator) addLanes(n int) {
+	for len(o.lanes) < n {
+		l := &lane{fillers: make([]filler, len(o.slots))}
+		o.lanes = append(o.lanes, l)
+		for i := range o.slots {
+			o.slots[i].queue.lanes = append(o.slots[i].queue.lanes, &l.fillers[i])
 		}
 	}
-	return nil
+}
+
+// scatterRows is the number of rows a slot from which a lane pays.
+const scatterRows = 256
+
+// scatter queues the rows of b (those in rows; nil: all) in the slots of their keys. A large batch is cut into stretches, which lanes copy
+// side by side; each slot lines their pieces up in the order of the stretches.
+func (o *Operator) scatter(port int, b *batch.Batch, keys []*batch.Vector, rows []int32) {
+	lanes := 1
+	if b.N >= parallelRows {
+		lanes = max(min(o.workers.Number(), b.N/(scatterRows*len(o.slots))), 1)
+	}
+	o.addLanes(lanes)
+	if lanes == 1 {
+		o.scatterRange(0, port, b, keys, rows, 0, b.N, func(i int) *[]piece { return &o.slots[i].queue.pieces })
+		return
+	}
+	o.inParallel(lanes, func(w int) {
+		lo, hi := Range(w, lanes, b.N)
+		o.scatterRange(w, port, b, keys, rows, lo, hi, func(i int) *[]piece { return &o.lanes[w].fillers[i].ahead })
+	})
+	for i := range o.slots {
+		q := &o.slots[i].queue
+		for _, f := range q.lanes {
+			q.pieces = append(q.pieces, f.ahead...)
+			clear(f.ahead)
+			f.ahead = f.ahead[:0]
+		}
+	}
+}
+
+// scatterRange copies, on a lane, rows [lo, hi) of b, of those in rows, to the pieces that to gives of a slot. It goes by blocks, so that a block
+// is still in the near caches when the last slot takes its rows.
+func (o *Operator) scatterRange(w, port int, b *batch.Batch, keys []*batch.Vector, rows []int32, lo, hi int, to func(slot int) *[]piece) {
+	l := o.lanes[w]
+	if rows != nil {
+		from, _ := slices.BinarySearch(rows, int32(lo))
+		end, _ := slices.BinarySearch(rows, int32(hi))
+		rows = rows[from:end]
+	}
+	all := rows == nil
+	for lo < hi {
+		end := min(lo+batch.Target, hi)
+		hs := l.hasher.hash(keys, lo, end)
+		if all {
+			for i, x := range hs {
+				f := &l.fillers[slotOf(x, len(o.slots))]
+				f.sel = append(f.sel, int32(lo+i))
+			}
+		}
+		for len(rows) > 0 && int(rows[0]) < end {
+			f := &l.fillers[slotOf(hs[int(rows[0])-lo], len(o.slots))]
+			f.sel, rows = append(f.sel, rows[0]), rows[1:]
+		}
+		for i := range l.fillers {
+			f := &l.fillers[i]
+			if len(f.sel) == 0 {
+				continue
+			}
+			sel := f.sel
+			if len(sel) == b.N {
+				sel = nil
+			}
+			pieces := to(i)
+			*pieces = f.add(*pieces, w, port, b, sel)
+			f.sel = f.sel[:0]
+		}
+		lo = end
+	}
 }

@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/exec/engine"
+)
+
+// scalingGoal is how much faster two partitions on two cores must be than one.
+const scalingGoal = 1.7
+
+// scalingRounds is how often one partition and two take turns, so that other work on the machine meets both alike.
+const scalingRounds = 20
+
+// scaledDB is the same workload on a number of partitions.
+type scaledDB struct {
+	d   *database
+	src *source
+	// cpu is the process's CPU time, shared what of it fell into stretches in which the workers of several partitions ran side by side. The engine's loop
+	// writes shared, and only while Feed waits for it.
+	cpu, shared time.Duration
+	elapsed     []time.Duration // by round
+	epochs      []time.Duration // the same by epoch
+}
+
+// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all epochs, and in the quickest, which other
+// work held up least), and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out.
+func scaling(ctx context.Context, o Options) error {
+	var all []Figure
+	for _, w := range workloads {
+		if w.keys < 100_000 || !o.wants("scaling-"+w.name) {
+			continue
+		}
+		got, err := w.scaling(ctx, &o)
+		if err != nil {
+			return fmt.Errorf("scaling-%s: %w", w.name, err)
+		}
+		all = append(all, got...)
+	}
+	table(o.Out, "Two state partitions and one, in turn, without checkpoints", all)
+	o.figures.add(all...)
+	return nil
+}
+
+func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err error) {
+	warm, rounds := w.warm, scalingRounds
+	n := max(w.epochs/(4*rounds), 1)
+	if o.Epochs > 0 {
+		n = max(o.Epochs/rounds, 1)
+	}
+	if o.Smoke {
+		warm, rounds, n = 1, 2, 1
+	}
+	var dbs [2]scaledDB
+	defer func() {
+		for i := range dbs {
+			if dbs[i].d != nil {
+				err = errors.Join(err, dbs[i].d.close())
+			}
+		}
+	}()
+	for i := range dbs {
+		if err := dbs[i].open(ctx, w, i+1, warm); err != nil {
+			return nil, err
+		}
+	}
+	for round := range rounds {
+		for k := range dbs {
+			if err := dbs[(round+k)%len(dbs)].round(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m := w.model()
+	w.replay(dbs[0].src.epochs, m)
+	for i := range dbs {
+		rows, err := query(ctx, dbs[i].d.s, w.sums)
+		if err == nil {
+			err = compare(rows, m.result()...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%d partitions: %w", i+1, err)
+		}
+	}
+	return w.scaled(&dbs[0], &dbs[1]), nil
+}
+
+// quick is the mean time of the quickest tenth of the epochs: those that other work on the machine held up least.
+func (s *scaledDB) quick() time.Duration {
+	slices.Sort(s.epochs)
+	n, sum := max(len(s.epochs)/10, 1), time.Duration(0)
+	for _, d := range s.epochs[:n] {
+		sum += d
+	}
+	return sum / time.Duration(n)
+}
+
+// scaled gives the figures of one partition and two.
+func (w *workload) scaled(one, two *scaledDB) []Figure {
+	var ratios []float64
+	speed := func(s *scaledDB) float64 { return epochRows / s.quick().Seconds() / 1e6 }
+	for i := range one.elapsed {
+		ratios = append(ratios, one.elapsed[i].Seconds()/two.elapsed[i].Seconds())
+	}
+	slices.Sort(ratios)
+	name := "scaling-" + w.name
+	serial := two.cpu - two.shared
+	return []Figure{
+		{name, "elapsed, one to two, median round", ratios[len(ratios)/2], "times", scalingGoal, false},
+		{name, "elapsed, one to two, quick epochs", speed(two) / speed(one), "times", scalingGoal, false},
+		{name, "speed of one, quick epochs", speed(one), "M events/s", 0, false},
+		{name, "speed of two, quick epochs", speed(two), "M events/s", 0, false},
+		{name, "CPU time of two side by side", 100 * two.shared.Seconds() / two.cpu.Seconds(), "%", 0, false},
+		{name, "CPU time, one to two", one.cpu.Seconds() / two.cpu.Seconds(), "times", 0, false},
+		{name, "attainable by CPU time", one.cpu.Seconds() / (serial + two.shared/2).Seconds(), "times", scalingGoal, false},
+	}
+}
+
+// open makes the database and gives it the epochs before those that are measured.
+func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm int) (err error) {
+	s.src = newSource(w)
+	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, SideBySide: func(run func()) {
+		start := processCPU()
+		run()
+		s.shared += processCPU() - start
+	}}, w.setup(&Options{Partitions: partitions})...)
+	if err != nil {
+		return err
+	}
+	err = s.round(ctx, warm)
+	s.cpu, s.shared, s.elapsed, s.epochs = 0, 0, nil, nil
+	return err
+}
+
+// round gives n epochs. Their making does not count.
+func (s *scaledDB) round(ctx context.Context, n int) error {
+	runtime.GC()
+	elapsed := time.Duration(0)
+	for range n {
+		stream, b := s.src.stream(), s.src.next()
+		cpu, start := processCPU(), time.Now()
+		if err := s.d.e.Feed(ctx, "public", streamNames[stream], b); err != nil {
+			return err
+		}
+		took := time.Since(start)
+		elapsed, s.epochs = elapsed+took, append(s.epochs, took)
+		s.cpu += processCPU() - cpu
+	}
+	s.elapsed = append(s.elapsed, elapsed)
+	return nil
+}
