@@ -211,13 +211,21 @@ func rowColumn(c table.Column) bool {
 	return strings.HasPrefix(c.Name, "c") && err == nil
 }
 
+// ranked gives the columns of the rows of which the values of a table are lists; nil if they are not.
+func ranked(t table.Info) []table.Column {
+	if n := len(t.Decl.Value); n > 0 {
+		return t.Decl.Value[n-1].Ranked
+	}
+	return nil
+}
+
 func keyFields(t table.Info) *custom.Schema {
 	var fs []custom.Field
 	if t.Kind == table.KindWindows {
 		ts := types.Of(types.Timestamp)
 		fs = append(fs, custom.Field{Name: "window_start", Type: ts}, custom.Field{Name: "window_end", Type: ts})
 	}
-	for _, c := range t.Decl.Key {
+	for _, c := range append(t.Decl.Key[:len(t.Decl.Key):len(t.Decl.Key)], ranked(t)...) {
 		if !rowColumn(c) && !c.Again {
 			fs = append(fs, custom.Field{Name: c.Name, Type: c.Type})
 		}
@@ -227,7 +235,7 @@ func keyFields(t table.Info) *custom.Schema {
 
 func valueFields(t table.Info) *custom.Schema {
 	var fs []custom.Field
-	for _, c := range t.Decl.Key {
+	for _, c := range append(t.Decl.Key[:len(t.Decl.Key):len(t.Decl.Key)], ranked(t)...) {
 		if rowColumn(c) {
 			fs = append(fs, custom.Field{Name: c.Name, Type: c.Type})
 		}
@@ -238,7 +246,7 @@ func valueFields(t table.Info) *custom.Schema {
 	for i, c := range t.Decl.Value {
 		if i < t.Decl.Words {
 			fs = append(fs, custom.Field{Name: c.Name, Type: types.Of(types.Int8)})
-		} else if i == t.Decl.Words {
+		} else if i == t.Decl.Words && c.Ranked == nil {
 			fs = append(fs, custom.Field{Name: c.Name, Type: types.Of(types.Bytea)})
 		}
 	}

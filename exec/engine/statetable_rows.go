@@ -228,19 +228,72 @@ func canonicalJSON(text []byte) types.Datum {
 	return d
 }
 
-// entry appends an entry of another operator's table. A key of a type whose bytes do not give its value back, and what follows it, is
-// shown as NULL.
+// entry appends an entry of another operator's table: of a list of rows, a row for each. A key of a type whose bytes do not give its value
+// back, and what follows it, is shown as NULL.
 func (w *stateWriter) entry(t table.Info, x *table.Entry) {
-	var key, val []types.Datum
+	var f stateFields
 	if t.Kind == table.KindWindows {
-		key = append(key, types.IntDatum(x.WindowStart), types.IntDatum(x.WindowEnd))
+		f.key = append(f.key, types.IntDatum(x.WindowStart), types.IntDatum(x.WindowEnd))
 	}
-	rest, lost := x.Key, false
-	for _, c := range t.Decl.Key {
+	id := binary.BigEndian.AppendUint64(nil, uint64(x.WindowEnd))
+	if t.Decl.IntKey {
+		id = binary.BigEndian.AppendUint64(id, uint64(x.Int))
+		f.key = append(f.key, types.IntDatum(x.Int))
+	} else {
+		f.read(t.Decl.Key, x.Key)
+	}
+	id = append(id, x.Key...)
+	cols := ranked(t)
+	if cols == nil {
+		f.words(x.Words)
+		if len(f.val) < len(w.rows[1].Types) {
+			if x.Value == nil {
+				f.val = append(f.val, types.NullDatum)
+			} else {
+				f.val = append(f.val, types.Datum{B: x.Value})
+			}
+		}
+		w.fields(f, id)
+		return
+	}
+	var last []byte
+	same := uint64(0) // rows before this one that are equal to it
+	for list, n := x.Value, 0; len(list) > 0; list = list[n:] {
+		var e rowenc.Ranked
+		e, n = rowenc.NextRanked(list)
+		row := append(e.Key[:len(e.Key):len(e.Key)], e.Row...)
+		if same++; !bytes.Equal(row, last) {
+			last, same = row, 0
+		}
+		one := stateFields{slices.Clone(f.key), nil}
+		one.read(cols, row)
+		one.words(x.Words)
+		w.fields(one, binary.AppendUvarint(append(id[:len(id):len(id)], row...), same))
+	}
+}
+
+// fields appends a row.
+func (w *stateWriter) fields(f stateFields, id []byte) {
+	w.record(0, f.key)
+	w.record(1, f.val)
+	w.end(id)
+}
+
+// stateFields are the values of a row of a state table.
+type stateFields struct{ key, val []types.Datum }
+
+func (f *stateFields) words(words []int64) {
+	for _, n := range words {
+		f.val = append(f.val, types.IntDatum(n))
+	}
+}
+
+// read takes the bytes of columns apart.
+func (f *stateFields) read(cols []table.Column, rest []byte) {
+	lost := false
+	for _, c := range cols {
 		d := types.NullDatum
 		switch {
-		case t.Decl.IntKey:
-			d = types.IntDatum(x.Int)
 		case lost:
 		case c.Time:
 			if lost = len(rest) < rowenc.TimeLen; !lost {
@@ -253,34 +306,30 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 			}
 		default:
 			var err error
-			if d, rest, err = types.ReadKey(c.Type, rest); err != nil {
+			if d, rest, err = readKey(c, rest); err != nil {
 				d, lost = types.NullDatum, true
 			}
 		}
 		switch {
 		case rowColumn(c):
-			val = append(val, d)
+			f.val = append(f.val, d)
 		case !c.Again:
-			key = append(key, d)
+			f.key = append(f.key, d)
 		}
 	}
-	for _, n := range x.Words {
-		val = append(val, types.IntDatum(n))
+}
+
+// readKey reads one value of a key and gives what follows it.
+func readKey(c table.Column, b []byte) (types.Datum, []byte, error) {
+	if !c.Desc || len(b) == 0 {
+		return types.ReadKey(c.Type, b)
 	}
-	if len(val) < len(w.rows[1].Types) {
-		if x.Value == nil {
-			val = append(val, types.NullDatum)
-		} else {
-			val = append(val, types.Datum{B: x.Value})
-		}
+	up := slices.Clone(b) // the first byte says whether it is NULL
+	for i := range up[1:] {
+		up[1+i] = ^up[1+i]
 	}
-	w.record(0, key)
-	w.record(1, val)
-	id := binary.BigEndian.AppendUint64(nil, uint64(x.WindowEnd))
-	if t.Decl.IntKey {
-		id = binary.BigEndian.AppendUint64(id, uint64(x.Int))
-	}
-	w.end(append(id, x.Key...))
+	d, rest, err := types.ReadKey(c.Type, up)
+	return d, b[len(b)-len(rest):], err
 }
 
 // metadataColumns are those of state_metadata (reference 9.2), with the schemas beside.

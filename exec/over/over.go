@@ -89,7 +89,7 @@ func New(n *plan.OverWindow, in dataflow.InputTypes, sp *table.Space, opID int, 
 	o.out = rowenc.NewOut(o.outTypes)
 	bigint := types.Of(types.Int8)
 	part := o.partition.Columns()
-	key := append(part[:len(part):len(part)], rowenc.Columns("sort", o.sort.Types)...)
+	key := append(part[:len(part):len(part)], o.sort.Columns()...)
 	o.rows = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: append(key, rowenc.Columns("c", in[0])...),
 		Value: []table.Column{{Name: "partition_length", Type: bigint}, {Name: "sort_end", Type: bigint}, {Name: "weight", Type: bigint}}})
 	if o.local || o.whole {

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 var errCorrupt = errors.New("operator state is corrupt: truncated or malformed value")
@@ -113,6 +114,15 @@ func CompileSort(keys []plan.SortKey, in []types.Type) (*SortKeys, error) {
 		return nil, err
 	}
 	return &SortKeys{Exprs: e, keys: keys}, nil
+}
+
+// Columns declares the columns of the keys.
+func (s *SortKeys) Columns() []table.Column {
+	cols := Columns("sort", s.Types)
+	for i, k := range s.keys {
+		cols[i].Desc = k.Desc
+	}
+	return cols
 }
 
 // Append appends the key of row i, given the vectors of Eval; bytes compare as ORDER BY asks.

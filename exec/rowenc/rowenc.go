@@ -47,7 +47,7 @@ func ReadRow(row []byte, cols []*batch.Vector) []byte {
 func Varint(b []byte) (int64, []byte) {
 	v, n := binary.Varint(b)
 	if n <= 0 {
-		panic(&table.Failure{Err: errCorrupt})
+		failCorrupt()
 	}
 	return v, b[n:]
 }
@@ -56,10 +56,12 @@ func Varint(b []byte) (int64, []byte) {
 func Uvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 {
-		panic(&table.Failure{Err: errCorrupt})
+		failCorrupt()
 	}
 	return v, b[n:]
 }
+
+func failCorrupt() { panic(&table.Failure{Err: errCorrupt}) }
 
 // TimeLen is the number of bytes that AppendTime appends.
 const TimeLen = 8

@@ -65,6 +65,13 @@ func New(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	if n.LimitExpr != nil || n.OffsetExpr != nil {
 		return nil, sqlerr.New(sqlerr.InternalError, "LIMIT or OFFSET was not resolved")
 	}
+	if keepsFirst(n) {
+		return newFirst(n, in, sp, opID, env)
+	}
+	return newTopN(n, in, sp, opID, env)
+}
+
+func newTopN(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (*topN, error) {
 	t := &topN{n: n, env: env, noLimit: n.Limit < 0, trim: n.Input.Props().AppendOnly, out: rowenc.NewOut(in[0])}
 	var err error
 	if t.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
@@ -81,7 +88,7 @@ func New(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	}
 	bigint := types.Of(types.Int8)
 	partition := t.partition.Columns()
-	key := append(append(partition[:len(partition):len(partition)], rowenc.Columns("sort", t.sort.Types)...), rowenc.Columns("c", in[0])...)
+	key := append(append(partition[:len(partition):len(partition)], t.sort.Columns()...), rowenc.Columns("c", in[0])...)
 	t.rows = sp.Ordered(table.Decl{Operator: opID, Name: "default", Key: key,
 		Value: []table.Column{{Name: "partition_length", Type: bigint}, {Name: "sort_end", Type: bigint}, {Name: "weight", Type: bigint}}})
 	t.bounds = sp.Ordered(table.Decl{Operator: opID, Name: "bounds", Key: append([]table.Column{{Name: "prefix", Type: bigint}}, partition...),

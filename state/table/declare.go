@@ -179,6 +179,9 @@ func compareColumns(what string, was, is []Column) string {
 		if !sameStored(was[i].Type, is[i].Type) {
 			return fmt.Sprintf("the type of %s column %q changed", what, is[i].Name)
 		}
+		if s := compareColumns(what, was[i].Ranked, is[i].Ranked); s != "" {
+			return s
+		}
 	}
 	return ""
 }

@@ -14,6 +14,11 @@ type Column struct {
 	Time bool `json:",omitempty"`
 	// Again says that other columns have what this one has: it is there for the order, and is not shown.
 	Again bool `json:",omitempty"`
+	// Desc says of a column of a key that it sorts in descending order.
+	Desc bool `json:",omitempty"`
+	// Ranked says of the last column of a value that it is a list of rows of these columns (exec/rowenc.Ranked): those of the
+	// key by which it is in order, and those of the row, named c0, c1, ...
+	Ranked []Column `json:",omitempty"`
 }
 
 // Decl declares a state table. Operator, Name and the order of declarations

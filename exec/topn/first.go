@@ -1,0 +1,478 @@
+package topn
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// maxFirst is the number of rows of a partition up to which they are kept as one list: a row that comes in moves those before it.
+const maxFirst = 128
+
+// keepsFirst says whether first can do a plan.TopN. Rows that sort alike, as WithTies wants them, can be any number.
+func keepsFirst(n *plan.TopN) bool {
+	return n.Input.Props().AppendOnly && !n.WithTies && n.Limit > 0 && rowenc.AddSat(n.Offset, n.Limit) <= maxFirst
+}
+
+// first keeps rows [Offset, Offset+Limit) of each partition of an input that only grows, for few rows: a row beyond
+// the last of them never comes in. Most rows are such, and are left out by a look at one word of their partition.
+//
+// State:
+//
+//	default  partition -> end and number of its rows (see the words of lists), and the first Offset+Limit of them (rowenc.Ranked)
+//	null     the same of the partition NULL, if the key of partitions is one integer
+//	size     one entry: the number of rows in both, a varint
+//	expiry   see rowenc.Expiry; if partitions close
+type first struct {
+	n         *plan.TopN
+	env       *kernel.Env
+	partition *rowenc.Partitions
+	sort      *rowenc.SortKeys
+	most      int64 // rows of a partition
+	intKey    bool
+	lists     *lists
+	nulls     *lists // nil without intKey
+	size      *table.Ordered
+	expiry    *rowenc.Expiry // nil if partitions never close
+	out       *rowenc.Out
+	stats     dataflow.Stats
+	grown     int64 // rows more than there were before the epoch
+
+	// Of the batch at hand, by row where not said otherwise.
+	heads  []uint64
+	slots  []int32
+	cand   []int32 // rows that are not beyond the end
+	hashes []uint64
+	off    []uint32
+	data   []byte // keys of partitions
+	key    []byte
+	row    []byte
+	list   []byte
+}
+
+// lists is a table of partitions and what is known of it in an epoch. Words of an entry: the complement of the head of the last of
+// its rows, if it has as many as it may have (0, so that no head is beyond it, otherwise); the number of its rows.
+type lists struct {
+	h       *table.Hash
+	touched []int32 // slots whose rows changed, in the order in which they first did
+	marks   []uint64
+	starts  []int32 // buffer
+
+	// Of touchMemory.
+	near  []int32
+	blobs [][]byte
+	sum   byte
+}
+
+const (
+	endWord = iota
+	countWord
+	firstWords
+)
+
+func newFirst(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (*first, error) {
+	f := &first{n: n, env: env, most: n.Offset + n.Limit, out: rowenc.NewOut(in[0])}
+	f.stats.Name = operatorName
+	var err error
+	if f.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
+		return nil, err
+	}
+	if f.sort, err = rowenc.CompileSort(n.Sort, in[0]); err != nil {
+		return nil, err
+	}
+	bigint := types.Of(types.Int8)
+	f.intKey = len(n.PartitionBy) == 1 && !n.Timed && f.partition.Types[0].Layout() == types.LayoutI64
+	rows := append(f.sort.Columns(), rowenc.Columns("c", in[0])...)
+	decl := table.Decl{Operator: opID, Name: "default", Key: f.partition.Columns(), Words: firstWords, IntKey: f.intKey,
+		Value: []table.Column{{Name: "end", Type: bigint}, {Name: "rows", Type: bigint}, {Name: "row", Type: types.Of(types.Bytea), Ranked: rows}}}
+	f.lists = &lists{h: sp.Hash(decl)}
+	if f.intKey {
+		decl.Name, decl.Key, decl.IntKey = "null", nil, false
+		f.nulls = &lists{h: sp.Hash(decl)}
+	}
+	f.size = sp.Ordered(table.Decl{Operator: opID, Name: "size", Value: []table.Column{{Name: "rows", Type: bigint}}})
+	if n.Timed {
+		f.expiry = rowenc.NewExpiry(sp, opID, "expiry")
+	}
+	return f, nil
+}
+
+// Push implements dataflow.Operator.
+func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emit) error {
+	if !b.InsertOnly() {
+		return sqlerr.New(sqlerr.InternalError, "a row was deleted from an append-only input")
+	}
+	b, err := f.partition.OnTime(ep, f.env, b, &f.stats)
+	if err != nil {
+		return err
+	}
+	part, sel, err := f.partition.Eval(ep, f.env, b)
+	if err != nil {
+		return err
+	}
+	sort, sel2, err := f.sort.Eval(ep, f.env, b)
+	if err != nil {
+		return err
+	}
+	sel = both(sel, sel2)
+	f.setHeads(b.N, sel, sort)
+	if !f.intKey {
+		f.findBytes(b.N, sel, part)
+		return f.offer(b, f.lists, sel, part, sort, out)
+	}
+	if part[0].Valid != nil {
+		present, nulls := make([]int32, 0, b.N), []int32(nil)
+		_ = rowenc.EachRow(b.N, sel, func(i int) error {
+			if part[0].IsNull(i) {
+				nulls = append(nulls, int32(i))
+			} else {
+				present = append(present, int32(i))
+			}
+			return nil
+		})
+		sel = present
+		if len(nulls) > 0 {
+			f.slots = room(f.slots, b.N)
+			slot := f.nulls.only()
+			for _, i := range nulls {
+				f.slots[i] = slot
+			}
+			if err := f.offer(b, f.nulls, nulls, part, sort, out); err != nil {
+				return err
+			}
+		}
+	}
+	f.slots = room(f.slots, b.N)
+	f.lists.h.FindOrAddInts(part[0].I64[:b.N], sel, f.slots)
+	return f.offer(b, f.lists, sel, part, sort, out)
+}
+
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// findBytes finds the partitions of the selected rows by their keys.
+func (f *first) findBytes(n int, sel []int32, part []*batch.Vector) {
+	f.slots = room(f.slots, n)
+	if len(part) == 0 {
+		slot := f.lists.only()
+		for i := range f.slots {
+			f.slots[i] = slot
+		}
+		return
+	}
+	f.data, f.off, f.hashes = f.data[:0], append(f.off[:0], 0), f.hashes[:0]
+	_ = rowenc.EachRow(n, sel, func(i int) error {
+		from := len(f.data)
+		f.data = f.partition.Append(f.data, part, i)
+		f.off = append(f.off, uint32(len(f.data)))
+		f.hashes = append(f.hashes, table.HashBytes(f.data[from:]))
+		return nil
+	})
+	f.lists.h.FindOrAddBytes(f.hashes, f.off, f.data, f.slots[:len(f.hashes)])
+	for k := len(sel) - 1; k >= 0; k-- { // sel ascends, so what is read was not written
+		f.slots[sel[k]] = f.slots[k]
+	}
+}
+
+// only gives the slot of the only partition of a table, whose key is empty.
+func (l *lists) only() int32 {
+	var slot [1]int32
+	l.h.FindOrAddBytes([]uint64{table.HashBytes(nil)}, []uint32{0, 0}, nil, slot[:])
+	return slot[0]
+}
+
+// setHeads computes of each selected row the start of its sort key.
+func (f *first) setHeads(n int, sel []int32, sort []*batch.Vector) {
+	f.heads = room(f.heads, n)
+	if len(sort) == 0 {
+		clear(f.heads)
+		return
+	}
+	k, v := f.n.Sort[0], sort[0]
+	if v.Type.Layout() == types.LayoutI64 && v.Valid == nil {
+		flip := uint64(1) << 63
+		if k.Desc {
+			flip = ^flip
+		}
+		for i, x := range v.I64[:n] {
+			f.heads[i] = uint64(x) ^ flip
+		}
+		return
+	}
+	_ = rowenc.EachRow(n, sel, func(i int) error {
+		f.key = types.AppendKey(f.key[:0], v.Type, v.Datum(i), k.Desc, k.NullsFirst)
+		f.heads[i] = headOf(f.key)
+		return nil
+	})
+}
+
+// headOf gives a word by which sort keys, made by rowenc.SortKeys, are in order as far as it tells them apart.
+func headOf(key []byte) uint64 {
+	if len(key) == 0 || key[0] == 0 {
+		return 0 // no key, or NULL first
+	}
+	if key[0] != 1 {
+		return math.MaxUint64 // NULL last
+	}
+	if len(key) >= 9 {
+		return binary.BigEndian.Uint64(key[1:])
+	}
+	var buf [8]byte
+	copy(buf[:], key[1:])
+	return binary.BigEndian.Uint64(buf[:])
+}
+
+// offer puts the selected rows, whose slots and heads are known, into the lists that they belong to.
+func (f *first) offer(b *batch.Batch, l *lists, sel []int32, part, sort []*batch.Vector, out dataflow.Emit) error {
+	f.cand = room(f.cand, b.N)
+	words, stride := l.h.WordsAll()
+	k := 0
+	if sel == nil {
+		heads, slots := f.heads[:b.N], f.slots[:b.N]
+		for i := range slots {
+			f.cand[k] = int32(i)
+			if heads[i] <= ^uint64(words[int(slots[i])*stride+endWord]) {
+				k++
+			}
+		}
+	} else {
+		for _, i := range sel {
+			f.cand[k] = i
+			if f.heads[i] <= ^uint64(words[int(f.slots[i])*stride+endWord]) {
+				k++
+			}
+		}
+	}
+	l.near = l.near[:0]
+	for _, i := range f.cand[:k] {
+		l.near = append(l.near, f.slots[i])
+	}
+	l.touchMemory()
+	for _, i := range f.cand[:k] {
+		slot, head := f.slots[i], f.heads[i]
+		w := l.h.Words(slot)
+		if head > ^uint64(w[endWord]) {
+			continue
+		}
+		if f.expiry != nil && w[countWord] == 0 {
+			if at, ok := rowenc.EventTime(part[f.n.TimeKey], int(i)); ok {
+				f.expiry.AddBytes(at, l.h.Key(slot))
+			}
+		}
+		f.key = f.sort.Append(f.key[:0], sort, int(i))
+		f.row = rowenc.AppendRow(f.row[:0], b.Cols, int(i))
+		for times := min(b.Weight(int(i)), f.most); times > 0; times-- {
+			in, err := f.insert(l, slot, out)
+			if err != nil {
+				return err
+			}
+			if !in {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// insert puts the row at hand into a list, if it is not beyond its end, and takes out the one that is beyond it then.
+func (f *first) insert(l *lists, slot int32, out dataflow.Emit) (in bool, err error) {
+	w, list := l.h.Words(slot), l.h.Blob(slot)
+	full := w[countWord] == f.most
+	at, from := 0, 0 // where the row belongs; where what stays begins
+	for at < len(list) {
+		e, n := rowenc.NextRanked(list[at:])
+		if c := bytes.Compare(e.Key, f.key); c < 0 || c == 0 && bytes.Compare(e.Row, f.row) <= 0 {
+			break
+		}
+		if at == 0 && full {
+			from = n
+			if e.Shown {
+				if err := f.out.Row(e.Row, -1, out); err != nil {
+					return false, err
+				}
+			}
+		}
+		at += n
+	}
+	if full && at == 0 {
+		return false, nil
+	}
+	l.touch(slot)
+	if full {
+		f.stats.RowsRemoved++
+	} else {
+		w[countWord]++
+		f.grown++
+	}
+	f.stats.RowsUpdated++
+	f.list = append(f.list[:0], list[from:at]...)
+	f.list = rowenc.AppendRanked(f.list, rowenc.Ranked{Key: f.key, Row: f.row})
+	f.list = append(f.list, list[at:]...)
+	if w[countWord] == f.most {
+		e, _ := rowenc.NextRanked(f.list)
+		w[endWord] = int64(^headOf(e.Key))
+	}
+	l.h.SetBlob(slot, f.list)
+	return true, nil
+}
+
+// touchMemory reads a byte of each line of memory that the lists of near occupy, in a loop that does nothing else, so that the processor
+// waits for many of them at once: to walk a list is to wait for one after the other.
+func (l *lists) touchMemory() {
+	const line = 64
+	l.blobs = l.blobs[:0]
+	for _, s := range l.near {
+		l.blobs = append(l.blobs, l.h.Blob(s))
+	}
+	x := byte(0)
+	for _, list := range l.blobs {
+		for at := 0; at < len(list); at += line {
+			x += list[at]
+		}
+	}
+	l.sum = x
+	clear(l.blobs)
+}
+
+// touch notes that a list changed.
+func (l *lists) touch(slot int32) {
+	for int(slot)>>6 >= len(l.marks) {
+		l.marks = append(l.marks, make([]uint64, len(l.marks)+16)...)
+	}
+	if m, bit := &l.marks[slot>>6], uint64(1)<<(slot&63); *m&bit == 0 {
+		*m |= bit
+		l.touched = append(l.touched, slot)
+	}
+}
+
+// EndEpoch implements dataflow.Operator.
+func (f *first) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
+	if ep.Final {
+		f.lists.inOrder(f.intKey)
+	}
+	if err := f.show(f.lists, out); err != nil {
+		return err
+	}
+	if f.nulls != nil {
+		if err := f.show(f.nulls, out); err != nil {
+			return err
+		}
+	}
+	if f.expiry != nil && !ep.Final {
+		f.expiry.Write(ep.N)
+		if ep.After != dataflow.NoWatermark {
+			f.expiry.ExpireBytes(int64(ep.After), f.forget)
+		}
+	}
+	if f.grown != 0 {
+		f.size.Put(sizeKey, binary.AppendVarint(nil, f.rows()+f.grown))
+		f.grown = 0
+	}
+	return f.out.Flush(out)
+}
+
+// inOrder brings what was touched into the order of keys, for a SELECT.
+func (l *lists) inOrder(ints bool) {
+	slices.SortFunc(l.touched, func(a, b int32) int {
+		if !ints {
+			return bytes.Compare(l.h.Key(a), l.h.Key(b))
+		}
+		if l.h.KeyInt(a) < l.h.KeyInt(b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// block is of how many lists the memory is touched ahead.
+const block = 256
+
+// show emits what changed in the output of the lists that were touched.
+func (f *first) show(l *lists, out dataflow.Emit) error {
+	for k, slot := range l.touched {
+		if k%block == 0 {
+			l.near = append(l.near[:0], l.touched[k:min(k+block, len(l.touched))]...)
+			l.touchMemory()
+		}
+		list := l.h.Blob(slot)
+		l.starts = l.starts[:0]
+		for at := 0; at < len(list); {
+			l.starts = append(l.starts, int32(at))
+			_, n := rowenc.NextRanked(list[at:])
+			at += n
+		}
+		last := len(l.starts) - 1
+		for rank := 0; rank <= last; rank++ {
+			x := list[l.starts[last-rank]:]
+			e, _ := rowenc.NextRanked(x)
+			by := int64(0)
+			switch shown := int64(rank) >= f.n.Offset; {
+			case shown && !e.Shown:
+				by = 1
+			case !shown && e.Shown:
+				by = -1
+			default:
+				continue
+			}
+			rowenc.FlipRanked(x)
+			if err := f.out.Row(e.Row, by, out); err != nil {
+				return err
+			}
+		}
+		l.marks[slot>>6] &^= 1 << (slot & 63)
+	}
+	l.touched = l.touched[:0]
+	l.h.ClearAdded()
+	return nil
+}
+
+// forget drops a partition that is closed. Its rows stay in the output.
+func (f *first) forget(key []byte) {
+	slot := f.lists.h.FindBytes(key)
+	if slot < 0 {
+		return
+	}
+	n := f.lists.h.Words(slot)[countWord]
+	f.lists.h.Remove(slot)
+	f.grown -= n
+	f.stats.RowsRemoved += n
+}
+
+var sizeKey = []byte{0}
+
+// rows gives the number of rows in state as of the end of the last epoch.
+func (f *first) rows() int64 {
+	v, ok := f.size.Get(sizeKey)
+	if !ok {
+		return 0
+	}
+	n, _ := rowenc.Varint(v)
+	return n
+}
+
+// Stats implements dataflow.Stateful.
+func (f *first) Stats() dataflow.Stats {
+	s := f.stats
+	s.RowsTotal, s.MemoryUsedBytes = f.rows(), f.lists.h.MemBytes()+f.size.MemBytes()
+	if f.nulls != nil {
+		s.MemoryUsedBytes += f.nulls.h.MemBytes()
+	}
+	if f.expiry != nil {
+		s.MemoryUsedBytes += f.expiry.MemBytes()
+	}
+	return s
+}
