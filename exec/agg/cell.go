@@ -134,6 +134,9 @@ type rowset struct {
 	one       bool    // there are rows, all of one entry
 }
 
+// each says whether each row counts once, for the entry that it has.
+func (r *rowset) each() bool { return r.w == nil && !r.one }
+
 func (r *rowset) weight(k int) int64 {
 	if r.w == nil {
 		return 1

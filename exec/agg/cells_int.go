@@ -10,12 +10,17 @@ import (
 type countCell struct {
 	in  *input
 	off int
+	// byOther says that another cell over the input counts its rows, too, where rowset.each.
+	byOther bool
 }
 
 func (c *countCell) add(t *target) {
 	words, w := t.h.WordsAll()
 	off := c.off
 	rs := &c.in.rs
+	if c.byOther && rs.each() {
+		return
+	}
 	if rs.w == nil && rs.one {
 		words[int(rs.slot[0])*w+off] += int64(len(rs.slot))
 		return
@@ -44,10 +49,38 @@ func addWords(dst *target, to []int32, src *target, from []int32, off int) {
 	}
 }
 
+// counter is a cell that can do the work of a countCell over its input in the same pass over the entries.
+type counter interface {
+	cell
+	// countFor makes it count, where rowset.each, in the word of a countCell; false if it can't.
+	countFor(c *countCell) bool
+}
+
+// shareCounting lets cells count the rows of their input, which would be one more pass over the entries.
+func (p *program) shareCounting() {
+	for _, c := range p.cells {
+		n, ok := c.(*countCell)
+		for i := 0; ok && !n.byOther && i < len(p.cells); i++ {
+			if o, is := p.cells[i].(counter); is {
+				n.byOther = o.countFor(n)
+			}
+		}
+	}
+}
+
 // sumIntCell sums integers in 128 bits: low word, high word.
 type sumIntCell struct {
 	in  *input
 	off int
+	cnt *countCell // to count for, or nil
+}
+
+func (c *sumIntCell) countFor(n *countCell) bool {
+	if c.in != n.in || c.cnt != nil {
+		return false
+	}
+	c.cnt = n
+	return true
 }
 
 func (c *sumIntCell) add(t *target) {
@@ -68,9 +101,20 @@ func (c *sumIntCell) add(t *target) {
 	}
 	if rs.w == nil {
 		row := rs.row[:len(rs.slot)]
+		if c.cnt != nil {
+			cnt := c.cnt.off
+			for k, s := range rs.slot {
+				e := words[int(s)*w:]
+				v := vals[row[k]]
+				lo, carry := bits.Add64(uint64(e[off]), uint64(v), 0)
+				e[off] = int64(lo)
+				e[off+1] += v>>63 + int64(carry)
+				e[cnt]++
+			}
+			return
+		}
 		for k, s := range rs.slot {
-			p := words[int(s)*w+off:]
-			p = p[:2]
+			p := words[int(s)*w+off:][:2]
 			v := vals[row[k]]
 			lo, carry := bits.Add64(uint64(p[0]), uint64(v), 0)
 			p[0] = int64(lo)
@@ -146,6 +190,15 @@ type extremeCell struct {
 	off   int
 	min   bool
 	float bool
+	cnt   *countCell // to count for, or nil
+}
+
+func (c *extremeCell) countFor(n *countCell) bool {
+	if c.in != n.in || c.cnt != nil || c.float {
+		return false
+	}
+	c.cnt = n
+	return true
 }
 
 const signBit = 1 << 63
@@ -177,6 +230,15 @@ func (c *extremeCell) add(t *target) {
 	}
 	vals := c.in.cols[0].I64
 	flip ^= signBit
+	if c.cnt != nil && rs.each() {
+		cnt := c.cnt.off
+		for k, s := range rs.slot {
+			e := words[int(s)*w:]
+			e[off] = int64(max(uint64(e[off]), uint64(vals[row[k]])^flip))
+			e[cnt]++
+		}
+		return
+	}
 	for k, s := range rs.slot {
 		p := &words[int(s)*w+off]
 		*p = int64(max(uint64(*p), uint64(vals[row[k]])^flip))

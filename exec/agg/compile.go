@@ -67,11 +67,11 @@ func distinctMatters(name string) bool {
 }
 
 func (p *program) count(s scope) *countCell {
-	return addCell(p, s, "count", 1, func(off int) *countCell { return &countCell{s.in, off} })
+	return addCell(p, s, "count", 1, func(off int) *countCell { return &countCell{in: s.in, off: off} })
 }
 
 func (p *program) sumInt(s scope) *sumIntCell {
-	return addCell(p, s, "sum", 2, func(off int) *sumIntCell { return &sumIntCell{s.in, off} })
+	return addCell(p, s, "sum", 2, func(off int) *sumIntCell { return &sumIntCell{in: s.in, off: off} })
 }
 
 // sumFloat sums argument x, or its product with argument y.

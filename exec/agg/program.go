@@ -70,6 +70,7 @@ func newProgram(aggs []plan.Agg, in []types.Type, appendOnly, sketch bool, env *
 		}
 		p.outs = append(p.outs, o)
 	}
+	p.shareCounting()
 	return p, nil
 }
 
