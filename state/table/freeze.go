@@ -164,16 +164,17 @@ func (w *Windows) dirtyEntries() int64 {
 
 // hashFreeze is a Freeze of a Hash of which entries are not copied yet: those with flagPending.
 type hashFreeze struct {
-	part *part
-	next int // slots before it are copied
+	parts []*part // 2^log, by the leading bits of the hash
+	log   uint
+	next  int // slots before it are copied
 }
 
 func (t *Hash) freeze(f *Frozen, _ *part) {
-	t.freezeTo(f.newPart(t.prefix))
+	t.freezeTo(f)
 }
 
 // freezeTo turns dirty marks into pending ones.
-func (t *Hash) freezeTo(p *part) {
+func (t *Hash) freezeTo(f *Frozen) {
 	n := len(t.flags)
 	dirty := t.dirty
 	t.dirty = 0
@@ -195,7 +196,8 @@ func (t *Hash) freezeTo(p *part) {
 		}
 	}
 	if dirty > 0 {
-		t.fz = &hashFreeze{part: p}
+		t.fz = &hashFreeze{}
+		t.fz.parts, t.fz.log = f.fan(t.prefix, dirty)
 	}
 }
 
@@ -249,15 +251,17 @@ func (t *Hash) settle(s int32) {
 		key = t.Key(s)
 	}
 	blob := t.Blob(s)
-	b := t.fz.part.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*t.w + 1 + len(blob))
+	tag := t.tagOf(s)
+	p := t.fz.parts[tag>>(32-t.fz.log)]
+	b := p.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*t.w + 1 + len(blob))
 	off := len(b)
-	b = t.appendDiskKey(b, t.tagOf(s), ik, key)
+	b = t.appendDiskKey(b, tag, ik, key)
 	klen := len(b) - off
 	del := t.flags[s]&flagTomb != 0
 	if !del {
 		b = appendWords(b, t.Words(s), blob)
 	}
-	t.fz.part.put(b, off, klen, del)
+	p.put(b, off, klen, del)
 	t.flags[s] &^= flagPending
 }
 
@@ -332,9 +336,8 @@ func (w *Windows) freeze(f *Frozen, meta *part) {
 		x := w.open[end]
 		changed := x.h.dirty > 0 || !x.onDisk
 		// Windows come in the order of their keys, and so do their parts.
-		x.h.freezeTo(nil)
+		x.h.freezeTo(f)
 		if x.h.fz != nil {
-			x.h.fz.part = f.newPart(x.h.prefix)
 			w.left = append(w.left, x.h)
 		}
 		if !changed {

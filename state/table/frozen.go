@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -29,124 +30,85 @@ type Frozen struct {
 	done   atomic.Bool
 }
 
-// part is what changed in one table, or in the descriptions of all: entries are
-// copied into blocks that never move, as growing one buffer would hold up the
-// epoch that does it.
+// part is what changed in one table or in a stretch of its keys, or in the
+// descriptions of all. Entries are copied into blocks that never move, as growing one
+// buffer would hold up the epoch that does it: each is a header, the key and the value.
 type part struct {
 	prefix int // bytes that all keys have in common, at least
 	blocks [][]byte
-	recs   [][]record
 	n      int
 	bytes  int64
-	sorted []record
 }
 
-// record locates a change: its key and behind it its value. head is what follows the common prefix of the key, for comparing.
-type record struct {
-	head  uint64
-	block uint32
-	off   uint32
-	klen  uint32
-	vlen  uint32 // deleted: the key is to be deleted
-}
+// header is what precedes a key: its length and that of the value, deleted if the key is to be deleted; 4 bytes little-endian each.
+const header = 8
 
 const (
-	deleted   = ^uint32(0)
-	blockSize = 256 << 10
-	recBlock  = 4096
+	deleted    = ^uint32(0)
+	minBlock   = 4 << 10
+	maxBlock   = 256 << 10
+	perPart    = 2048 // entries of a Hash that are about as many as a part of it should have
+	maxPartLog = 8    // the parts of a Hash are at most so many powers of two
 )
 
-// room gives the block to append to, with space for n bytes if n is less than a block. After appending, put notes the record.
+// room gives the block to append to, with space for n bytes if n is less than a block. After appending, put notes the change.
 func (p *part) room(n int) []byte {
-	if l := len(p.blocks); l > 0 && cap(p.blocks[l-1])-len(p.blocks[l-1]) >= n {
-		return p.blocks[l-1]
+	n += header
+	l := len(p.blocks)
+	if l == 0 || cap(p.blocks[l-1])-len(p.blocks[l-1]) < n {
+		size := minBlock
+		if l > 0 {
+			size = min(2*cap(p.blocks[l-1]), maxBlock)
+		}
+		p.blocks = append(p.blocks, make([]byte, 0, max(size, n)))
+		l++
 	}
-	p.blocks = append(p.blocks, make([]byte, 0, max(blockSize, n)))
-	return p.blocks[len(p.blocks)-1]
+	b := p.blocks[l-1]
+	return b[:len(b)+header]
 }
 
-// put notes a record that was appended to the last block, which is now b: its key, of klen bytes, begins at off.
+// put notes a change that was appended to the last block, which is now b: its key, of klen bytes, begins at off.
 func (p *part) put(b []byte, off, klen int, del bool) {
-	l := len(p.blocks) - 1
-	p.blocks[l] = b
-	r := record{block: uint32(l), off: uint32(off), klen: uint32(klen), vlen: uint32(len(b) - off - klen)}
+	vlen := uint32(len(b) - off - klen)
 	if del {
-		r.vlen = deleted
+		vlen = deleted
 	}
-	r.head = headOf(b[min(off+p.prefix, off+klen) : off+klen])
-	if n := len(p.recs); n == 0 || len(p.recs[n-1]) == recBlock {
-		p.recs = append(p.recs, make([]record, 0, recBlock))
-	}
-	n := len(p.recs) - 1
-	p.recs[n] = append(p.recs[n], r)
+	binary.LittleEndian.PutUint32(b[off-header:], uint32(klen))
+	binary.LittleEndian.PutUint32(b[off-header+4:], vlen)
+	p.blocks[len(p.blocks)-1] = b
 	p.n++
 	p.bytes += int64(len(b) - off)
 }
 
-func headOf(k []byte) uint64 {
-	if len(k) >= 8 {
-		return binary.BigEndian.Uint64(k)
+// change gives what lies at off of a block, and where the next one begins.
+func (p *part) change(block, off uint32) (c Change, next uint32) {
+	b := p.blocks[block][off:]
+	klen, vlen := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+	end := header + klen
+	c.Key = b[header:end:end]
+	if vlen == deleted {
+		c.Delete = true
+	} else {
+		c.Val = b[end : end+vlen : end+vlen]
+		end += vlen
 	}
-	var buf [8]byte
-	copy(buf[:], k)
-	return binary.BigEndian.Uint64(buf[:])
+	return c, off + end
 }
 
-func (p *part) key(r *record) []byte {
-	return p.blocks[r.block][r.off : r.off+r.klen : r.off+r.klen]
-}
-
-// bucketSort is the number of records from which on they are distributed by the first 16 bits of their heads before they are sorted.
-const bucketSort = 4096
-
-// sort is done by the writer rather than when entries are copied, which holds up epochs.
-func (p *part) sort() {
-	if p.sorted != nil || p.n == 0 {
-		return
+// fan adds the parts of a Hash of which n entries changed, whose keys begin with
+// prefix. There are 2^log of them, by the leading bits of the hash, so that the writer has few enough in each to find them in its caches when it sorts them.
+func (f *Frozen) fan(prefix []byte, n int) (parts []*part, log uint) {
+	if n > 4*perPart {
+		log = uint(min(bits.Len(uint(n/perPart)), maxPartLog))
 	}
-	recs := make([]record, 0, p.n)
-	for _, b := range p.recs {
-		recs = append(recs, b...)
-	}
-	p.recs = nil
-	less := func(a, b record) int {
-		if a.head != b.head {
-			if a.head < b.head {
-				return -1
-			}
-			return 1
+	for range 1 << log {
+		p := f.newPart(prefix)
+		if log == 8 {
+			p.prefix++
 		}
-		return bytes.Compare(p.key(&a), p.key(&b))
+		parts = append(parts, p)
 	}
-	if slices.IsSortedFunc(recs, less) { // an Ordered of which nothing was copied early
-		p.sorted = recs
-		return
-	}
-	if len(recs) < bucketSort {
-		slices.SortFunc(recs, less)
-		p.sorted = recs
-		return
-	}
-	// The keys of a Hash begin with their hash.
-	var start [1<<16 + 1]uint32
-	for i := range recs {
-		start[recs[i].head>>48+1]++
-	}
-	for i := 1; i < len(start); i++ {
-		start[i] += start[i-1]
-	}
-	out, next := make([]record, len(recs)), start
-	for _, r := range recs {
-		b := r.head >> 48
-		out[next[b]] = r
-		next[b]++
-	}
-	for i := range len(start) - 1 {
-		if b := out[start[i]:start[i+1]]; len(b) > 1 {
-			slices.SortFunc(b, less)
-		}
-	}
-	p.sorted = out
+	return parts, log
 }
 
 // newPart adds a part whose keys begin with prefix; parts are added in the order of their keys.
@@ -211,15 +173,10 @@ func (f *Frozen) Bytes() int64 {
 // Each calls f for the changes in ascending order of keys. The slices are valid as long as the Frozen.
 func (f *Frozen) Each(g func(c Change) error) error {
 	f.Complete()
+	var s recordSorter
 	for _, p := range f.parts {
-		p.sort()
-		for i := range p.sorted {
-			r := &p.sorted[i]
-			c := Change{Key: p.key(r), Delete: r.vlen == deleted}
-			if !c.Delete {
-				lo := r.off + r.klen
-				c.Val = p.blocks[r.block][lo : lo+r.vlen : lo+r.vlen]
-			}
+		for _, r := range s.sort(p) {
+			c, _ := p.change(r.block, r.off)
 			if err := g(c); err != nil {
 				return err
 			}
