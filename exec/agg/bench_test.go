@@ -124,9 +124,9 @@ func BenchmarkExpanded100kIntKeys(b *testing.B) {
 	benchWindows(b, 100_000, 20, 10, false, false, catalog.Append)
 }
 
-// BenchmarkSessions measures count + sum over sessions of 1k keys, about 10 rows each, rows in order but for a little.
-func BenchmarkSessions(b *testing.B) {
-	s := newSource(true, tText, tTime, tSpan, tInt8)
+// benchSessions measures count + sum over sessions. There is a row a microsecond, up to disorder late; gap and watermark's delay are microseconds, too.
+func benchSessions(b *testing.B, key types.Type, keys int, gap, disorder int64) {
+	s := newSource(true, key, tTime, tSpan, tInt8)
 	n := &plan.Aggregate{Input: s, Keys: []plan.Expr{col(s, 0)}, EventKey: -1, Mode: catalog.Append, Aggs: countAndSum(s),
 		Session: &plan.Session{Time: col(s, 1), Gap: col(s, 2), TimeWatermarked: true}}
 	n.P.Columns = []plan.Column{{Type: tWindow}}
@@ -134,7 +134,7 @@ func BenchmarkSessions(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const keys, epochRows = 1000, 32 * batch.Target
+	const epochRows = 32 * batch.Target
 	rnd := rand.New(rand.NewPCG(1, 2))
 	x := batch.New(plan.Types(s), batch.Target)
 	ep := &dataflow.Epoch{Sink: &sink{}, Before: dataflow.NoWatermark}
@@ -144,13 +144,17 @@ func BenchmarkSessions(b *testing.B) {
 	b.ResetTimer()
 	for done := 0; done < b.N; done += epochRows {
 		ep.N++
-		ep.After = dataflow.Watermark(done)
+		ep.After = dataflow.Watermark(int64(done+epochRows) - disorder)
 		for k := 0; k < 32; k++ {
 			x.Reset()
 			for j := 0; j < batch.Target; j++ {
-				x.Cols[0].AppendString(names[rnd.IntN(keys)])
-				x.Cols[1].AppendInt(int64(done+k*batch.Target+j) - rnd.Int64N(500))
-				x.Cols[2].AppendPair(2500, 0)
+				if k := rnd.IntN(keys); key.Kind == types.Text {
+					x.Cols[0].AppendString(names[k])
+				} else {
+					x.Cols[0].AppendInt(int64(k))
+				}
+				x.Cols[1].AppendInt(int64(done+k*batch.Target+j) - rnd.Int64N(disorder))
+				x.Cols[2].AppendPair(gap, 0)
 				x.Cols[3].AppendInt(1)
 				x.EndRow(1)
 			}
@@ -165,6 +169,17 @@ func BenchmarkSessions(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows)/float64(b.N), "rows/op")
 }
+
+// About ten rows a session, in order but for a little.
+func BenchmarkSessions(b *testing.B) { benchSessions(b, tText, 1000, 2500, 500) }
+
+func BenchmarkSessions100kIntKeys(b *testing.B) { benchSessions(b, tInt8, 100_000, 200_000, 5_000) }
+
+// Hardly more than a row a session, and a key's sessions wait for rows that are much later.
+func BenchmarkSessionsOfOneRow(b *testing.B) { benchSessions(b, tInt8, 100_000, 30_000, 60_000) }
+
+// All sessions are of one key, and a thousand of them are open.
+func BenchmarkSessionsOfOneKey(b *testing.B) { benchSessions(b, tInt8, 1, 1, 3_000) }
 
 var names = func() (out []string) {
 	for i := 0; i < 1000; i++ {

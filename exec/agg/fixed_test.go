@@ -42,7 +42,7 @@ func floatProgram(t testing.TB, aggs ...string) (*program, *target) {
 	for _, a := range aggs {
 		calls = append(calls, call(a, col(s, 0)))
 	}
-	p, err := newProgram(calls, plan.Types(s), false, false, nil)
+	p, err := newProgram(calls, plan.Types(s), false, false, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,11 @@ const microsPerDay = 24 * 60 * 60 * 1_000_000
 // for an aggregate that is not built, and those of the constant arguments of aggregates.
 func NewAggregate(n *plan.Aggregate, in []types.Type, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
 	appendOnly := n.Input.Props().AppendOnly
-	prog, err := newProgram(n.Aggs, in, appendOnly, appendOnly && n.Sketch, env)
+	var head []table.Column
+	if n.Session != nil {
+		head = sessionHead()
+	}
+	prog, err := newProgram(n.Aggs, in, appendOnly, appendOnly && n.Sketch, head, env)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +177,9 @@ func (g *group) declare(sp *table.Space, opID int) {
 // schema lists the value columns of the hash tables: the words, and the blob.
 func (p *program) schema() []table.Column {
 	cols := []table.Column{{Name: "count", Type: types.Of(types.Int8)}, {Name: "epoch", Type: types.Of(types.Int8)}}
-	for i := headWords; i < p.words; i++ {
-		cols = append(cols, table.Column{Name: "value" + strconv.Itoa(i-headWords+1), Type: types.Of(types.Int8)})
+	cols = append(cols, p.head...)
+	for i := len(cols); i < p.words; i++ {
+		cols = append(cols, table.Column{Name: "value" + strconv.Itoa(i-headWords-len(p.head)+1), Type: types.Of(types.Int8)})
 	}
 	return append(cols, table.Column{Name: "data", Type: types.Of(types.Bytea)})
 }

@@ -168,6 +168,30 @@ func (c *keyCol) append(dst []byte, r int) []byte {
 	return types.AppendKey(dst, c.typ, c.v.Datum(r), false, false)
 }
 
+// lookup is keys to be found together: the processor then waits for the memory of several at once.
+type lookup struct {
+	data   []byte
+	off    []uint32
+	hashes []uint64
+	slots  []int32
+}
+
+func (x *lookup) reset() { x.data, x.off, x.hashes = x.data[:0], append(x.off[:0], 0), x.hashes[:0] }
+
+func (x *lookup) add(key []byte) {
+	x.data = append(x.data, key...)
+	x.off, x.hashes = append(x.off, uint32(len(x.data))), append(x.hashes, table.HashBytes(key))
+}
+
+// find gives the slots of the keys, -1 for those that are missing, valid until the next call.
+func (x *lookup) find(h *table.Hash) []int32 {
+	if cap(x.slots) < len(x.hashes) {
+		x.slots = make([]int32, max(len(x.hashes), batch.Target))
+	}
+	h.FindManyBytes(x.hashes, x.off, x.data, x.slots[:len(x.hashes)])
+	return x.slots[:len(x.hashes)]
+}
+
 // keepForm stores the values of row r as those that the entry shows, unless it has some.
 func (ks *keySet) keepForm(t *target, slot int32, r int) {
 	if len(t.field(slot, 0)) > 0 {
@@ -275,7 +299,7 @@ func StateKey(d *table.Decl, e *table.Entry, cols []*batch.Vector) {
 		}
 		cols[i].AppendDatum(v)
 		if forms = more; len(forms) == 0 {
-			rest = rest[len(rest)-9*(len(d.Key)-i-1):] // a session's id follows
+			rest = rest[len(rest)-olderKeyTail*(len(d.Key)-i-1):] // the start of an older session follows
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // program is a list of aggregates compiled into the accumulators they share
@@ -29,6 +30,7 @@ type program struct {
 	distincts []*distinctTable
 	outs      []output
 
+	head   []table.Column
 	words  int // of an entry
 	fields int // of a blob
 	shared map[string]any
@@ -60,9 +62,10 @@ type predicate struct {
 	pass []bool
 }
 
-// newProgram compiles aggregates over input columns of the types in.
-func newProgram(aggs []plan.Agg, in []types.Type, appendOnly, sketch bool, env *kernel.Env) (*program, error) {
-	p := &program{in: in, appendOnly: appendOnly, sketch: sketch, env: env, words: headWords, fields: 1, shared: map[string]any{}}
+// newProgram compiles aggregates over input columns of the types in. head are the words of an entry that the operator keeps between
+// headWords and the accumulators.
+func newProgram(aggs []plan.Agg, in []types.Type, appendOnly, sketch bool, head []table.Column, env *kernel.Env) (*program, error) {
+	p := &program{in: in, appendOnly: appendOnly, sketch: sketch, env: env, head: head, words: headWords + len(head), fields: 1, shared: map[string]any{}}
 	for i := range aggs {
 		o, err := p.compile(&aggs[i])
 		if err != nil {

@@ -22,6 +22,7 @@ type session struct {
 	mode      catalog.OutputMode
 	closes    bool // the time carries a watermark
 	time, gap *kernel.Kernel
+	fixed     int64 // microseconds of a gap that is the same for all rows, else 0
 	scale     int64 // microseconds of a unit of the time
 	unit      int64 // microseconds of a unit of the session's fields
 	keys      keySet
@@ -56,6 +57,11 @@ func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Spa
 	}
 	if s.gap, err = kernel.Compile(n.Session.Gap, in); err != nil {
 		return nil, err
+	}
+	if c, ok := n.Session.Gap.(*plan.Const); ok && !c.Val.Null {
+		if months, _, _ := types.IntervalParts(c.Val.I, c.Val.J); months == 0 {
+			s.fixed = max(0, addInterval(0, c.Val.I, c.Val.J))
+		}
 	}
 	if n.Session.Time.Type().Kind == types.Date {
 		s.scale = microsPerDay
@@ -125,7 +131,11 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 		}
 		return v
 	}
-	times, gaps := eval(s.time), eval(s.gap)
+	times := eval(s.time)
+	var gaps *batch.Vector
+	if s.fixed == 0 {
+		gaps = eval(s.gap)
+	}
 	for _, c := range s.keys.cols {
 		if c.col >= 0 {
 			c.v = b.Cols[c.col]
@@ -156,14 +166,22 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 	return nil
 }
 
-// spans finds the session of every row and leaves in s.rows those that count.
+// spans finds the session of every row and leaves in s.rows those that count. gaps is nil where all have s.fixed.
 func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.Vector, dead func(int, *sqlerr.Error)) {
 	s.rows = s.rows[:0]
 	for len(s.from) < b.N {
 		s.from, s.to = append(s.from, 0), append(s.to, 0)
 	}
 	bound := s.lateBound(ep)
+	plain := s.fixed > 0 && s.scale == 1 && s.unit == 1 && times.Valid == nil && len(s.dead) == 0
 	for i := 0; i < b.N; i++ {
+		if plain {
+			if t := times.I64[i]; types.IsFiniteTime(t) && t+s.fixed > t && !bound.Late(t+s.fixed) {
+				s.from[i], s.to[i] = t, t+s.fixed
+				s.rows = append(s.rows, int32(i))
+				continue
+			}
+		}
 		if s.dead[int32(i)] {
 			continue
 		}
@@ -172,11 +190,14 @@ func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.V
 			continue
 		}
 		t := times.I64[i] * s.scale
-		if gaps.IsNull(i) {
-			dead(i, sqlerr.New(sqlerr.NullValueNotAllowed, "gap of session_window must not be null"))
-			continue
+		e := t + s.fixed
+		if gaps != nil {
+			if gaps.IsNull(i) {
+				dead(i, sqlerr.New(sqlerr.NullValueNotAllowed, "gap of session_window must not be null"))
+				continue
+			}
+			e = addInterval(t, gaps.I64[i], gaps.J64[i])
 		}
-		e := addInterval(t, gaps.I64[i], gaps.J64[i])
 		if e <= t {
 			dead(i, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window must be greater than zero"))
 			continue

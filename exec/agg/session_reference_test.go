@@ -155,11 +155,33 @@ func TestSessionsAgainstReference(t *testing.T) {
 			}
 			return out
 		}}
-		runSessions(t, seed, r, newHarness(t, n), ref, appendOnly, final)
+		runSessions(t, seed, r, newHarness(t, n), ref, []string{"a", "b", "NULL"}, appendOnly, final)
 	}
 }
 
-func runSessions(t *testing.T, seed uint64, r *rand.Rand, h *harness, ref *sessionReference, appendOnly, final bool) {
+// TestSessionsByKeyType has keys of which each type is kept in its own way, wide sums, and, with one key, many sessions of it at once.
+func TestSessionsByKeyType(t *testing.T) {
+	for seed := uint64(0); seed < 200; seed++ {
+		r := rand.New(rand.NewPCG(seed, 10))
+		mode := []catalog.OutputMode{catalog.Update, catalog.Append}[r.IntN(2)]
+		typ, keys := tInt8, []string{"-7", "12", "NULL"}
+		switch r.IntN(4) {
+		case 0:
+			typ, keys = tNumeric, []string{"1.50", "-2", "NULL"}
+		case 1:
+			keys = keys[:1]
+		}
+		n := sessionsBy(typ, true, mode, func(s plan.Node) []plan.Agg {
+			return []plan.Agg{call("count"), call("sum", col(s, 3)), call("max", col(s, 0))}
+		})
+		ref := &sessionReference{mode: mode, rows: map[string][]live{}, wm: none, closes: true, eval: func(rows [][]string) string {
+			return fmt.Sprintf("%d|%s|%s", len(rows), sumInts(column(rows, 3)), least(typ, column(rows, 0), -1))
+		}}
+		runSessions(t, seed, r, newHarness(t, n), ref, keys, true, false)
+	}
+}
+
+func runSessions(t *testing.T, seed uint64, r *rand.Rand, h *harness, ref *sessionReference, keys []string, appendOnly, final bool) {
 	t.Helper()
 	base := int64(watermark("10:00:00"))
 	now := base
@@ -175,7 +197,7 @@ func runSessions(t *testing.T, seed uint64, r *rand.Rand, h *harness, ref *sessi
 				continue
 			}
 			at := now + (r.Int64N(40)-20)*1000
-			row := []string{[]string{"a", "b", "NULL"}[r.IntN(3)], types.Format(tTime, types.IntDatum(at), nil),
+			row := []string{keys[r.IntN(len(keys))], types.Format(tTime, types.IntDatum(at), nil),
 				fmt.Sprintf("%d milliseconds", 1+r.IntN(5)), []string{"1", "2", "NULL", "-4"}[r.IntN(4)]}
 			c := change{row, 1}
 			rows = append(rows, c)

@@ -11,7 +11,12 @@ import (
 
 // sessions makes a session aggregate over (k, ts, gap, v).
 func sessions(appendOnly bool, mode catalog.OutputMode, aggs func(s plan.Node) []plan.Agg) *plan.Aggregate {
-	s := newSource(appendOnly, tText, tTime, tSpan, tInt8)
+	return sessionsBy(tText, appendOnly, mode, aggs)
+}
+
+// sessionsBy is sessions with keys of a type.
+func sessionsBy(key types.Type, appendOnly bool, mode catalog.OutputMode, aggs func(s plan.Node) []plan.Agg) *plan.Aggregate {
+	s := newSource(appendOnly, key, tTime, tSpan, tInt8)
 	n := &plan.Aggregate{Input: s, Keys: []plan.Expr{col(s, 0)}, EventKey: -1, Sketch: s.Props().AppendOnly, Mode: mode, Aggs: aggs(s),
 		Session: &plan.Session{Time: col(s, 1), Gap: col(s, 2), TimeWatermarked: true}}
 	n.P.Columns = []plan.Column{{Type: tWindow}}

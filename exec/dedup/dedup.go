@@ -277,7 +277,7 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	until := int64(ep.After)
 	if d.intKey {
 		d.gone = d.gone[:0]
-		d.expiry.ExpireInts(until, func(key int64) { d.gone = append(d.gone, key) })
+		d.expiry.ExpireInts(until, func(_, key int64) { d.gone = append(d.gone, key) })
 		d.slots = room(d.slots, len(d.gone))
 		d.seen.FindManyInts(d.gone, d.slots)
 		for _, s := range d.slots {
@@ -291,7 +291,7 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 		}
 		return nil
 	}
-	d.expiry.ExpireBytes(until, func(key []byte) { d.forget(d.seen.FindBytes(key)) })
+	d.expiry.ExpireBytes(until, func(_ int64, key []byte) { d.forget(d.seen.FindBytes(key)) })
 	return nil
 }
 

@@ -25,15 +25,15 @@ const chunkKeys = 512
 type Expiry struct {
 	chunks *table.Ordered
 	fresh  []freshKey
+	spare  []freshKey
+	ints   bool   // keys of fresh are integers
 	data   []byte // of fresh bytes keys
 	val    []byte
 }
 
-// freshKey is a key that was added in this epoch: an integer, or a stretch of data.
+// freshKey is a key that was added in this epoch: an integer, or a stretch of data as offset<<32 | length.
 type freshKey struct {
-	at   int64
-	x    int64 // the integer, or offset<<32 | length
-	isIn bool  // x is the integer
+	at, x int64
 }
 
 // NewExpiry declares the table of a list.
@@ -46,24 +46,21 @@ func NewExpiry(sp *table.Space, opID int, name string) *Expiry {
 // AddInt enters an integer key that expires at a time; Write puts it into the table.
 func (e *Expiry) AddInt(at, key int64) {
 	if at != Never {
-		e.fresh = append(e.fresh, freshKey{at, key, true})
+		e.fresh, e.ints = append(e.fresh, freshKey{at, key}), true
 	}
 }
 
 // AddBytes enters a copy of a bytes key.
 func (e *Expiry) AddBytes(at int64, key []byte) {
 	if at != Never {
-		e.fresh = append(e.fresh, freshKey{at, int64(len(e.data))<<32 | int64(len(key)), false})
+		e.fresh, e.ints = append(e.fresh, freshKey{at, int64(len(e.data))<<32 | int64(len(key))}), false
 		e.data = append(e.data, key...)
 	}
 }
 
 // Write puts the keys that were added into the table. It is called once an epoch at most, since chunks are named by epoch.
 func (e *Expiry) Write(epoch uint64) {
-	byTime := func(a, b freshKey) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.x, b.x)) }
-	if !slices.IsSortedFunc(e.fresh, byTime) {
-		slices.SortFunc(e.fresh, byTime)
-	}
+	e.sort()
 	for n := 0; n*chunkKeys < len(e.fresh); n++ {
 		part := e.fresh[n*chunkKeys : min((n+1)*chunkKeys, len(e.fresh))]
 		e.val = e.val[:0]
@@ -71,7 +68,7 @@ func (e *Expiry) Write(epoch uint64) {
 		for _, k := range part {
 			e.val = binary.AppendUvarint(e.val, uint64(k.at-last))
 			last = k.at
-			if k.isIn {
+			if e.ints {
 				e.val = binary.AppendVarint(e.val, k.x)
 				continue
 			}
@@ -84,24 +81,64 @@ func (e *Expiry) Write(epoch uint64) {
 	e.fresh, e.data = e.fresh[:0], e.data[:0]
 }
 
-// ExpireInts calls forget for every integer key that expires at or before until, and takes it off the list. forget may add keys.
-func (e *Expiry) ExpireInts(until int64, forget func(key int64)) {
-	e.expire(until, func(b []byte, expired bool) []byte {
-		k, b := Varint(b)
-		if expired {
-			forget(k)
+// radixBits are the bits of a time that one pass of sort looks at, and radixFrom is from how many keys on they pay.
+const (
+	radixBits = 11
+	radixFrom = 1 << 9
+)
+
+// sort orders the fresh keys by time; those of one time stay in the order in which they came.
+func (e *Expiry) sort() {
+	if len(e.fresh) < radixFrom {
+		slices.SortStableFunc(e.fresh, func(a, b freshKey) int { return cmp.Compare(a.at, b.at) })
+		return
+	}
+	first, last, sorted := e.fresh[0].at, e.fresh[0].at, true
+	for i, k := range e.fresh[1:] {
+		first, last = min(first, k.at), max(last, k.at)
+		sorted = sorted && e.fresh[i].at <= k.at
+	}
+	if sorted {
+		return
+	}
+	if cap(e.spare) < len(e.fresh) {
+		e.spare = make([]freshKey, cap(e.fresh))
+	}
+	from, to := e.fresh, e.spare[:len(e.fresh)]
+	for shift := 0; shift < 64 && uint64(last-first)>>shift > 0; shift += radixBits {
+		var at [1 << radixBits]int32
+		for i := range from {
+			at[uint64(from[i].at-first)>>shift&(1<<radixBits-1)]++
 		}
+		sum := int32(0)
+		for i, n := range at {
+			at[i] = sum
+			sum += n
+		}
+		for _, k := range from {
+			d := uint64(k.at-first) >> shift & (1<<radixBits - 1)
+			to[at[d]] = k
+			at[d]++
+		}
+		from, to = to, from
+	}
+	e.fresh, e.spare = from, to
+}
+
+// ExpireInts calls forget for every integer key that expires at or before until, with its time, and takes it off the list. forget may add keys.
+func (e *Expiry) ExpireInts(until int64, forget func(at, key int64)) {
+	e.expire(until, func(at int64, b []byte) []byte {
+		k, b := Varint(b)
+		forget(at, k)
 		return b
 	})
 }
 
 // ExpireBytes is ExpireInts for bytes keys, which are valid during the call.
-func (e *Expiry) ExpireBytes(until int64, forget func(key []byte)) {
-	e.expire(until, func(b []byte, expired bool) []byte {
+func (e *Expiry) ExpireBytes(until int64, forget func(at int64, key []byte)) {
+	e.expire(until, func(at int64, b []byte) []byte {
 		n, b := Uvarint(b)
-		if expired {
-			forget(b[:n])
-		}
+		forget(at, b[:n])
 		return b[n:]
 	})
 }
@@ -111,8 +148,8 @@ type rest struct {
 	key, val []byte
 }
 
-// expire walks the chunks that begin at or before until. read takes one key off the front and, if told so, forgets it.
-func (e *Expiry) expire(until int64, read func(b []byte, expired bool) []byte) {
+// expire walks the chunks that begin at or before until. read takes one key off the front and forgets it.
+func (e *Expiry) expire(until int64, read func(at int64, b []byte) []byte) {
 	hi := AfterTime(nil, until)
 	var left []rest
 	any := false
@@ -127,7 +164,7 @@ func (e *Expiry) expire(until int64, read func(b []byte, expired bool) []byte) {
 				left = append(left, rest{k, append([]byte{0}, b...)})
 				return true
 			}
-			val = read(b, true)
+			val = read(at, b)
 		}
 		return true
 	})

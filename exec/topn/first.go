@@ -441,7 +441,7 @@ func (f *first) show(l *lists, out dataflow.Emit) error {
 }
 
 // forget drops a partition that is closed. Its rows stay in the output.
-func (f *first) forget(key []byte) {
+func (f *first) forget(_ int64, key []byte) {
 	slot := f.lists.h.FindBytes(key)
 	if slot < 0 {
 		return

@@ -1,0 +1,317 @@
+package agg
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/state/table"
+)
+
+// closed is a session that the watermark closes.
+type closed struct {
+	end, start int64
+	slot       int32
+	part       sessionPart
+}
+
+// expiredKeys are keys that came off a list of ends, and the times at which they were there.
+type expiredKeys struct {
+	at    []int64
+	ints  []int64
+	bytes lookup
+	slots []int32
+}
+
+// close removes the sessions that end at or before the watermark, by end, then key; in append mode they come out then.
+func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em *emitter) error {
+	m.closing = m.closing[:0]
+	for _, x := range m.touched {
+		if x.isNew && x.slot >= 0 && x.part != inOlder {
+			m.dueUnlisted(after, x)
+		}
+	}
+	for _, x := range m.early {
+		m.dueUnlisted(after, x)
+	}
+	m.early = m.early[:0]
+	for p, ends := range m.ends {
+		if ends == nil {
+			continue
+		}
+		if after != dataflow.NoWatermark {
+			m.expire(sessionPart(p), after)
+		}
+		ends.Write(ep.N)
+	}
+	m.closer.sort(m)
+	for lo := 0; lo < len(m.closing); lo += batch.Target {
+		if err := m.closeSome(ep, m.closing[lo:min(lo+batch.Target, len(m.closing))], em); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expire looks at the keys whose time in a list of ends has come.
+func (m *mergedSessions) expire(p sessionPart, after dataflow.Watermark) {
+	x, t, ends := &m.expired, &m.t[p], m.ends[p]
+	x.at, x.ints = x.at[:0], x.ints[:0]
+	if t.intKey {
+		ends.ExpireInts(int64(after), func(at, key int64) {
+			x.at, x.ints = append(x.at, at), append(x.ints, key)
+		})
+		if cap(x.slots) < len(x.ints) {
+			x.slots = make([]int32, max(len(x.ints), batch.Target))
+		}
+		x.slots = x.slots[:len(x.ints)]
+		t.h.FindManyInts(x.ints, x.slots)
+	} else {
+		x.bytes.reset()
+		ends.ExpireBytes(int64(after), func(at int64, key []byte) {
+			x.at = append(x.at, at)
+			x.bytes.add(key)
+		})
+		x.slots = append(x.slots[:0], x.bytes.find(t.h)...)
+	}
+	words, w := t.h.WordsAll()
+	for i, slot := range x.slots {
+		if slot < 0 {
+			continue // it has no session any more
+		}
+		if e := words[int(slot)*w+m.wMore:]; e[moreCount]&moreListed != 0 && e[moreDue] == x.at[i] {
+			e[moreCount] &^= moreListed
+			m.due(after, p, slot)
+		}
+	}
+}
+
+// dueUnlisted is due for the key of a latest session, unless it is listed.
+func (m *mergedSessions) dueUnlisted(after dataflow.Watermark, x sessionTouch) {
+	if m.entry(x.part, x.slot)[m.wMore+moreCount]&moreListed == 0 {
+		m.due(after, x.part, x.slot)
+	}
+}
+
+// due looks at the sessions of a key that is not listed in ends: those that have ended are to be closed, and if any are left the key is listed
+// with the time when the first of them ends.
+func (m *mergedSessions) due(after dataflow.Watermark, p sessionPart, slot int32) {
+	next := int64(rowenc.Never)
+	if m.entry(p, slot)[m.wMore+moreCount] != 0 {
+		next = m.dueOlder(after, p, slot)
+	}
+	e := m.entry(p, slot)
+	if end := e[wordEnd]; after.Late(end) {
+		m.closing = append(m.closing, closed{end, e[wordStart], slot, p})
+		e[m.wMore+moreCount], e[m.wMore+moreDue] = moreListed, rowenc.Never // it is not looked at again
+		return
+	} else if end < next {
+		next = end
+	}
+	m.list(p, slot, next)
+}
+
+// list enters a key in ends.
+func (m *mergedSessions) list(p sessionPart, slot int32, at int64) {
+	t := &m.t[p]
+	e := m.entry(p, slot)[m.wMore:]
+	e[moreCount] |= moreListed
+	e[moreDue] = at
+	if t.intKey {
+		m.ends[p].AddInt(at, t.h.KeyInt(slot))
+	} else {
+		m.ends[p].AddBytes(at, t.h.Key(slot))
+	}
+	t.h.MarkDirty([]int32{slot})
+}
+
+// dueEarlier sees to it that a key that is listed in ends is looked at, at the end of the epoch, where an older session was made that ends at end.
+func (m *mergedSessions) dueEarlier(p sessionPart, slot int32, end int64) {
+	if e := m.entry(p, slot)[m.wMore:]; e[moreCount]&moreListed != 0 && end < e[moreDue] {
+		e[moreCount] &^= moreListed
+		m.early = append(m.early, sessionTouch{slot: slot, part: p})
+	}
+}
+
+// dueOlder is due for the older sessions of a key. It gives when the first of those that stay ends.
+func (m *mergedSessions) dueOlder(after dataflow.Watermark, p sessionPart, slot int32) int64 {
+	m.key = m.appendKey(m.key[:0], p, slot)
+	next, from := int64(rowenc.Never), len(m.closing)
+	e := m.entry(p, slot)[m.wMore:]
+	for _, start := range e[moreBefore : moreBefore+e[moreCount]&moreInEntry] {
+		if end := m.dueStart(after, start); end < next {
+			next = end
+		}
+	}
+	if e[moreCount]>>moreBits > 0 {
+		next = min(next, m.dueStarts(after))
+	}
+	for _, c := range m.closing[from:] {
+		m.dropBefore(p, slot, c.start)
+	}
+	return next
+}
+
+// dueStart closes an older session if it has ended, else it gives when it ends.
+func (m *mergedSessions) dueStart(after dataflow.Watermark, start int64) int64 {
+	slot := m.older(start)
+	end := m.entry(inOlder, slot)[wordEnd]
+	if !after.Late(end) {
+		return end
+	}
+	m.closing = append(m.closing, closed{end, start, slot, inOlder})
+	return rowenc.Never
+}
+
+// dueStarts is dueOlder for the sessions in starts, which end in the order in which they begin.
+func (m *mergedSessions) dueStarts(after dataflow.Watermark) int64 {
+	n, next := len(m.key), int64(rowenc.Never)
+	m.starts.Scan(m.key, table.PrefixEnd(m.key), func(k, _ []byte) bool {
+		next = m.dueStart(after, readTime(k[n:]))
+		return next == rowenc.Never
+	})
+	return next
+}
+
+// appendKey appends the key bytes of an entry, as keySet.append gives them.
+func (m *mergedSessions) appendKey(dst []byte, p sessionPart, slot int32) []byte {
+	t := &m.t[p]
+	if t.intKey {
+		return binary.BigEndian.AppendUint64(append(dst, 1), uint64(t.h.KeyInt(slot))^signBit)
+	}
+	k := t.h.Key(slot)
+	if p == inOlder {
+		k = k[:len(k)-olderKeyTail]
+	}
+	return append(dst, k...)
+}
+
+// closer orders sessions that close, and makes their rows.
+type closer struct {
+	by    sorter
+	list  []closed
+	x, y  []byte
+	parts [2]*batch.Batch // rows of latest sessions, and of older ones
+	at    [2][]int32      // where these rows are to be
+	picks []int32
+}
+
+// sort orders m.closing by end, key and start.
+func (c *closer) sort(m *mergedSessions) {
+	if len(m.closing) < 2 {
+		return
+	}
+	c.by.a = c.by.a[:0]
+	for i, x := range m.closing {
+		c.by.a = append(c.by.a, keyed{uint64(x.end) ^ signBit, int32(i)})
+	}
+	c.by.radix()
+	c.list = c.list[:0]
+	for _, k := range c.by.a {
+		c.list = append(c.list, m.closing[k.slot])
+	}
+	m.closing, c.list = c.list, m.closing
+	list := m.closing
+	for lo := 0; lo < len(list); {
+		hi := lo + 1
+		for hi < len(list) && list[hi].end == list[lo].end {
+			hi++
+		}
+		if hi-lo > 1 {
+			slices.SortFunc(list[lo:hi], func(x, y closed) int {
+				c.x, c.y = m.appendKey(c.x[:0], x.part, x.slot), m.appendKey(c.y[:0], y.part, y.slot)
+				return cmp.Or(bytes.Compare(c.x, c.y), cmp.Compare(x.start, y.start))
+			})
+		}
+		lo = hi
+	}
+}
+
+// render appends the rows of sessions to b, which is empty.
+func (c *closer) render(m *mergedSessions, list []closed, b *batch.Batch, fail failFunc) {
+	// Rows are made by table, a column at a time, and then put in their order.
+	c.picks = c.picks[:0]
+	for i := range c.parts {
+		if c.parts[i] == nil {
+			c.parts[i] = batch.New(m.s.outTypes, 0)
+		}
+		c.parts[i].Reset()
+		c.at[i] = c.at[i][:0]
+	}
+	for i, x := range list {
+		k := int32(0)
+		if x.part == inOlder {
+			k = 1
+		}
+		c.picks = append(c.picks, int32(len(c.at[k]))<<1|k)
+		c.at[k] = append(c.at[k], int32(i))
+	}
+	for k, at := range c.at {
+		to := c.parts[k]
+		if len(at) == len(list) {
+			to = b
+		}
+		for lo := 0; lo < len(at); {
+			m.slots = m.slots[:0]
+			hi := lo
+			for part := list[at[lo]].part; hi < len(at) && list[at[hi]].part == part; hi++ {
+				m.slots = append(m.slots, list[at[hi]].slot)
+			}
+			base := lo
+			m.render(list[at[lo]].part, m.slots, to, func(k int, err *sqlerr.Error) { fail(int(at[base+k]), err) })
+			lo = hi
+		}
+		if len(at) == len(list) {
+			return
+		}
+	}
+	for i, v := range b.Cols {
+		pick(v, c.parts[0].Cols[i], c.parts[1].Cols[i], c.picks)
+	}
+	b.N = len(list)
+}
+
+// freshBatch gives an empty batch for rows that come out.
+func (m *mergedSessions) freshBatch() *batch.Batch {
+	if m.fresh == nil {
+		m.fresh = batch.New(m.s.outTypes, batch.Target)
+	}
+	m.fresh.Reset()
+	return m.fresh
+}
+
+// closeSome removes sessions, of which a batch may hold the rows.
+func (m *mergedSessions) closeSome(ep *dataflow.Epoch, list []closed, em *emitter) error {
+	if m.s.mode == catalog.Append {
+		fresh := m.freshBatch()
+		var bad map[int32]*sqlerr.Error
+		m.closer.render(m, list, fresh, func(k int, err *sqlerr.Error) {
+			if bad == nil {
+				bad = map[int32]*sqlerr.Error{}
+			}
+			bad[int32(k)] = err
+		})
+		if bad == nil {
+			if err := em.whole(fresh); err != nil {
+				return err
+			}
+		}
+		for i := 0; bad != nil && i < fresh.N; i++ { // some go to the dead letters
+			c := rowChange{fresh: fresh, bad: bad, o: -1, n: int32(i)}
+			if err := c.emit(ep, em); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range list {
+		m.t[x.part].h.Remove(x.slot)
+	}
+	m.s.stats.RowsRemoved += int64(len(list))
+	return nil
+}
