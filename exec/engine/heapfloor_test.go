@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// TestCollectAt: a small heap grows by the floor, a large one doubles.
+func TestCollectAt(t *testing.T) {
+	for _, c := range []struct{ live, floor, want int64 }{
+		{8 << 20, 64 << 20, 800}, {64 << 20, 64 << 20, 100}, {1 << 30, 64 << 20, 100}, {4 << 20, 0, 100}, {0, 64 << 20, 102400},
+	} {
+		if got := collectAt(c.live, c.floor); got != c.want {
+			t.Errorf("%d bytes live, floor %d: %d %%, want %d", c.live, c.floor, got, c.want)
+		}
+	}
+}
+
+// TestHeapFloor: a process with a small heap collects it less often than each time that it has doubled.
+func TestHeapFloor(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer heapFloor.bytes.Store(heapFloor.bytes.Load())
+	collections := func() uint32 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 1 << 16 { // 512 MB
+			garbage = make([]byte, 8<<10)
+		}
+		runtime.ReadMemStats(&after)
+		return after.NumGC - before.NumGC
+	}
+	without := collections()
+	setHeapFloor(64 << 30)
+	if heapFloor.bytes.Load() == 0 {
+		t.Skip("GOGC is set")
+	}
+	for range 3 { // cleanups run beside what follows
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if with := collections(); with*2 > without {
+		t.Errorf("%d collections, %d without", with, without)
+	}
+}
+
+var garbage []byte
