@@ -126,7 +126,8 @@ func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
 	}
 	n.setIndex(size)
 	room := entries + entries/8 + 16
-	n.flags, n.ents = make([]uint8, 0, room), make([]int64, 0, room*t.stride)
+	n.flags = make([]uint8, 0, room)
+	n.roomFor(room * t.stride)
 	if !t.intKey {
 		n.arena = make([]byte, 0, keyBytes+keyBytes/8)
 	}
@@ -138,6 +139,7 @@ func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
 			n.tombs++
 		}
 	}
+	t.freeArrays()
 	*t = *n
 }
 
@@ -209,6 +211,9 @@ func (n *Hash) copyFrom(t *Hash, s int32, tag uint32) {
 
 func (w *Windows) evict(hot bool, want int64) int64 {
 	var freed int64
+	for _, h := range w.spare {
+		h.freeArrays()
+	}
 	w.spare, w.last = nil, nil
 	for _, end := range w.ends {
 		if freed >= want {

@@ -34,7 +34,9 @@ type Hash struct {
 	// ents holds of each slot its words, and then the key (IntKey), or offset<<keyLenBits | length of the key in arena.
 	ents  []int64
 	arena []byte
-	waste int // bytes of arena that belong to removed entries
+	// Where they lie, if they are mapped.
+	idxMem, entsMem *region
+	waste           int // bytes of arena that belong to removed entries
 
 	flags     []uint8
 	blobs     [][]byte // nil until the first SetBlob
@@ -97,26 +99,14 @@ func (t *Hash) newSlot() int32 {
 	}
 	s := len(t.flags)
 	t.flags = append(t.flags, 0)
-	t.ents = extend(t.ents, t.stride)
+	l := len(t.ents)
+	t.roomFor(l + t.stride)
+	t.ents = t.ents[:l+t.stride]
+	clear(t.ents[l:])
 	if t.blobs != nil {
 		t.blobs = append(t.blobs, nil)
 	}
 	return int32(s)
-}
-
-// extend appends n zeros.
-func extend(s []int64, n int) []int64 {
-	l := len(s)
-	if l+n > cap(s) {
-		c := max(64, 2*cap(s))
-		if c > 1<<20 {
-			c = cap(s) + cap(s)/2
-		}
-		s = append(make([]int64, 0, max(c, l+n)), s...)
-	}
-	s = s[:l+n]
-	clear(s[l:])
-	return s
 }
 
 // create marks a slot as new and dirty.
@@ -343,7 +333,11 @@ func (t *Hash) Len() int64 { return int64(t.used-t.tombs) + t.disk.absent }
 
 // MemBytes gives the memory that the table occupies, about.
 func (t *Hash) MemBytes() int64 {
-	n := 8*cap(t.idx) + 8*cap(t.ents) + cap(t.arena) + cap(t.flags) +
+	ents := cap(t.ents)
+	if t.entsMem != nil {
+		ents = len(t.ents) // what was not touched yet takes none
+	}
+	n := 8*cap(t.idx) + 8*ents + cap(t.arena) + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added)
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)

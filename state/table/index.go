@@ -16,18 +16,30 @@ var (
 // nextIndex is an index that is being made.
 type nextIndex struct {
 	idx  []uint64
+	mem  *region
 	done int // cells of the old index before it are copied
 	owed int // cells to copy
 }
 
 func (t *Hash) setIndex(n int) {
-	t.idx, t.next = make([]uint64, n), nil
+	t.idxMem.free()
+	t.dropNext()
+	t.idx, t.idxMem = t.newCells(n)
 	t.limit = n / 8 * 5
+}
+
+// dropNext forgets the index that is being made.
+func (t *Hash) dropNext() {
+	if t.next != nil {
+		t.next.mem.free()
+		t.next = nil
+	}
 }
 
 // grow makes the index twice as large, or starts to.
 func (t *Hash) grow() {
-	t.next = &nextIndex{idx: make([]uint64, 2*len(t.idx))}
+	t.next = &nextIndex{}
+	t.next.idx, t.next.mem = t.newCells(2 * len(t.idx))
 	if len(t.idx) <= growAtOnce {
 		t.copyCells(len(t.idx))
 	}
@@ -51,7 +63,8 @@ func (t *Hash) copyCells(n int) {
 	}
 	x.done, x.owed = end, 0
 	if end == len(t.idx) {
-		t.idx, t.next = x.idx, nil
+		t.idxMem.free()
+		t.idx, t.idxMem, t.next = x.idx, x.mem, nil
 		t.limit = len(t.idx) / 8 * 5
 	}
 }

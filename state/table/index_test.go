@@ -2,8 +2,8 @@ package table
 
 import "testing"
 
-// Indexes of all tests but the smallest grow in steps, as only large ones do otherwise.
-func init() { growAtOnce, growStep = 32, 64 }
+// Indexes grow in steps, and arrays are mapped, as only large ones are otherwise.
+func init() { growAtOnce, growStep, mapFrom = 32, 64, 1024 }
 
 // TestIndexGrows adds and removes while an index grows, from the sequence of tags on that wraps around its end.
 func TestIndexGrows(t *testing.T) {

@@ -99,9 +99,14 @@ func (w *Windows) Drop(end int64) {
 	if x.onDisk {
 		w.gone = append(w.gone, end)
 	}
-	if len(w.spare) < maxSpare && x.h.fz == nil {
+	if x.h.fz != nil {
+		return // something of it is yet to be copied
+	}
+	if len(w.spare) < maxSpare {
 		x.h.reset()
 		w.spare = append(w.spare, x.h)
+	} else {
+		x.h.freeArrays()
 	}
 }
 
@@ -132,11 +137,12 @@ func (t *Hash) Reset() { t.reset() }
 // reset empties a table and keeps its memory, unless that is large.
 func (t *Hash) reset() {
 	if len(t.idx) > 1<<22 {
+		t.freeArrays()
 		*t = *newHash(t.inf, t.prefix)
 		return
 	}
 	clear(t.idx)
-	t.next = nil
+	t.dropNext()
 	t.used, t.tombs, t.dirty, t.waste = 0, 0, 0, 0
 	t.ents, t.arena, t.flags = t.ents[:0], t.arena[:0], t.flags[:0]
 	t.blobs, t.blobBytes = nil, 0

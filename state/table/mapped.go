@@ -1,0 +1,128 @@
+package table
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Large arrays of tables that have a backing are mapped memory, where the system can do it, not Go's heap: such an array grows without
+// being copied, which would hold up the epoch that does it and need more than twice its memory for that moment, and what it
+// lets go of goes back to the system at once, not when the heap is collected next.
+
+// mapFrom is the number of words from which on an array is mapped. Tests change it.
+var mapFrom = 1 << 17
+
+// mappedBytes is the memory of all mapped arrays.
+var mappedBytes atomic.Int64
+
+// MappedBytes gives the memory that tables have outside Go's heap, in bytes, of all spaces of the process. It may be called from any goroutine.
+func MappedBytes() int64 { return mappedBytes.Load() }
+
+// region is the mapped memory of one array. It is of the table that has the array, and goes with it; the array must not be used
+// by those who do not have the table.
+type region struct {
+	b    []byte
+	last runtime.Cleanup
+}
+
+// newRegion maps zeroed memory for n words; nil if it can't.
+func newRegion(n int) *region {
+	b, err := mapMemory(8 * n)
+	if err != nil {
+		return nil
+	}
+	r := &region{}
+	r.own(b)
+	return r
+}
+
+// own makes b the region's memory, which is unmapped when nobody has the region any more.
+func (r *region) own(b []byte) {
+	mappedBytes.Add(int64(len(b)))
+	r.b = b
+	r.last = runtime.AddCleanup(r, unmap, b)
+}
+
+func unmap(b []byte) {
+	mappedBytes.Add(-int64(len(b)))
+	_ = unmapMemory(b) // it fails for what is not mapped only
+}
+
+// resize gives the region room for n words. What it had stays, as far as there is room; what is new is zero. It may move.
+func (r *region) resize(n int) bool {
+	b, err := remapMemory(r.b, 8*n)
+	if err != nil {
+		return false
+	}
+	r.last.Stop()
+	mappedBytes.Add(-int64(len(r.b)))
+	r.own(b)
+	return true
+}
+
+// free unmaps the memory now; r may be nil.
+func (r *region) free() {
+	if r != nil {
+		r.last.Stop()
+		unmap(r.b)
+		r.b = nil
+	}
+}
+
+// ints and cells give the memory as an array of which the first n words are in use.
+
+func (r *region) ints(n int) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(r.b))), len(r.b)/8)[:n]
+}
+
+func (r *region) cells() []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(r.b))), len(r.b)/8)
+}
+
+// newCells gives an index of n empty cells, and where it lies if it is mapped.
+func (t *Hash) newCells(n int) ([]uint64, *region) {
+	if n >= mapFrom && t.inf.sp.backing != nil {
+		if r := newRegion(n); r != nil {
+			return r.cells(), r
+		}
+	}
+	return make([]uint64, n), nil
+}
+
+// roomFor gives ents room for n words; it is not cleared.
+func (t *Hash) roomFor(n int) {
+	if n <= cap(t.ents) {
+		return
+	}
+	c := max(64, 2*cap(t.ents), n)
+	if c > 1<<20 {
+		c = max(cap(t.ents)+cap(t.ents)/4, n)
+	}
+	l := len(t.ents)
+	if t.entsMem != nil && t.entsMem.resize(c) {
+		t.ents = t.entsMem.ints(l)
+		return
+	}
+	if c >= mapFrom && t.inf.sp.backing != nil {
+		if r := newRegion(c); r != nil {
+			ents := r.ints(l)
+			copy(ents, t.ents)
+			t.entsMem.free()
+			t.ents, t.entsMem = ents, r
+			return
+		}
+	}
+	t.ents = append(make([]int64, 0, c), t.ents...)
+	t.entsMem.free()
+	t.entsMem = nil
+}
+
+// freeArrays lets go of what is mapped, and leaves a table without entries that must not get any.
+func (t *Hash) freeArrays() {
+	t.idxMem.free()
+	t.entsMem.free()
+	t.dropNext()
+	t.idx, t.ents, t.idxMem, t.entsMem = nil, nil, nil, nil
+	t.flags, t.used = nil, 0
+}
