@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"runtime/metrics"
 	"time"
 
@@ -51,7 +50,7 @@ type largeRun struct {
 }
 
 func (r *largeRun) run(ctx context.Context) error {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
+	defer engine.LimitMemory(0)
 	engine.LimitMemory(r.budget)
 	d, err := openDatabase(ctx, engine.Options{MemoryBytes: r.budget}, "CREATE STREAM ev (k bigint, v bigint)",
 		"CREATE MATERIALIZED VIEW v AS SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k")

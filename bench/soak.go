@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func soak(ctx context.Context, o Options) error {
 	if o.Smoke {
 		keys = 5000
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was
+	defer engine.LimitMemory(0)
 	engine.LimitMemory(soakMemory)
 	d, err := openDatabase(ctx, engine.Options{MemoryBytes: soakMemory, CheckpointInterval: time.Minute},
 		"CREATE STREAM ev (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 minute')",

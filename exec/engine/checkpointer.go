@@ -43,7 +43,7 @@ func (e *Engine) maybeCheckpoint() {
 	}
 	c, used := e.checkpoints, e.memoryUsed()
 	if c.running {
-		if used > e.opts.MemoryBytes {
+		if used > e.opts.mostState() {
 			// Epochs make state faster than it is written: they wait.
 			e.copyAll()
 			err := <-c.done
@@ -52,8 +52,14 @@ func (e *Engine) maybeCheckpoint() {
 		return
 	}
 	since := time.Since(e.lastCheckpoint)
-	if since < e.opts.CheckpointInterval && (used <= e.opts.MemoryBytes/2 || since < minCheckpointInterval || c.again != nil) {
-		return
+	if since < e.opts.CheckpointInterval {
+		if used <= e.opts.muchState() || since < minCheckpointInterval || c.again != nil {
+			return
+		}
+		// What is on disk anyway may be enough to drop.
+		if e.dropClean() {
+			return
+		}
 	}
 	if err := e.startCheckpoint(); err != nil {
 		e.log.Error().Err(err).Msg("checkpoint failed")
@@ -62,33 +68,6 @@ func (e *Engine) maybeCheckpoint() {
 
 // minCheckpointInterval is the least time between checkpoints, however much state there is.
 const minCheckpointInterval = 500 * time.Millisecond
-
-// memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
-// concerns few of them. It runs on the loop's goroutine.
-func (e *Engine) memoryUsed() int64 {
-	now := time.Now()
-	if now.Sub(e.memoryAt) < memoryEvery {
-		return e.memory
-	}
-	e.memoryAt, e.memory = now, e.countMemory()
-	return e.memory
-}
-
-// memoryEvery is how old a count of the memory in use may be.
-const memoryEvery = 50 * time.Millisecond
-
-func (e *Engine) countMemory() int64 {
-	n := int64(0)
-	for _, v := range e.views {
-		if st, _ := v.getStatus(); st != viewBackfill {
-			n += v.space.MemBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
-		}
-	}
-	for _, t := range e.tables {
-		t.each(func(c *rowContents) { n += c.memBytes() })
-	}
-	return n
-}
 
 // startCheckpoint freezes the state as of the last epoch and starts to write it. It runs on the loop's goroutine.
 func (e *Engine) startCheckpoint() error {
@@ -377,36 +356,4 @@ func (e *Engine) finalCheckpoint() error {
 	}
 	_, err = e.writeCheckpoint(f)
 	return err
-}
-
-// evict keeps operator state within the budget: half of it is state's, the rest caches, contents and the log's.
-func (e *Engine) evict() {
-	if len(e.views) == 0 {
-		return
-	}
-	budget := e.opts.MemoryBytes / 2
-	total := int64(0)
-	for _, v := range e.views {
-		if st, _ := v.getStatus(); st == viewRunning {
-			total += v.space.MemBytes()
-		}
-	}
-	if total <= budget {
-		return
-	}
-	for _, v := range e.views {
-		if st, _ := v.getStatus(); st == viewRunning {
-			share := int64(float64(v.space.MemBytes()) * float64(budget) / float64(total))
-			v.space.Evict(share)
-		}
-	}
-}
-
-// shareBudget tells every view how much of the state's part of the memory budget it may read back from disk.
-func (e *Engine) shareBudget() {
-	for _, v := range e.views {
-		if v.fill == nil {
-			v.space.SetBudget(max(e.opts.MemoryBytes/2/int64(len(e.views)), 1<<20))
-		}
-	}
 }

@@ -4,19 +4,136 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // LimitMemory tells Go's runtime that the process is to stay near a budget of memory, as Options.MemoryBytes: without a limit the heap grows to
 // twice what is in use before it is collected, whatever the budget. It is for a program that is a database and nothing else; one that embeds
 // the engine decides for itself. GOMEMLIMIT in the environment takes precedence. It also keeps a small heap from being collected all the time.
+// 0 takes the limit away.
 func LimitMemory(budget int64) {
-	if os.Getenv("GOMEMLIMIT") != "" || budget <= 0 || budget > math.MaxInt64/2 {
+	if os.Getenv("GOMEMLIMIT") != "" || budget < 0 || budget > math.MaxInt64/2 {
+		return
+	}
+	if budget == 0 {
+		memoryLimit.Store(0)
+		debug.SetMemoryLimit(math.MaxInt64)
 		return
 	}
 	// An eighth above: what the budget counts is close to it when state is large, and collecting all the time to stay below it helps nobody.
-	debug.SetMemoryLimit(max(budget+budget/8, minMemoryLimit))
+	memoryLimit.Store(max(budget+budget/8, minMemoryLimit))
+	limitHeap()
 	setHeapFloor(budget)
 }
 
 // minMemoryLimit is what the process itself needs, however small the budget.
 const minMemoryLimit = 64 << 20
+
+// memoryLimit is that of LimitMemory, 0 if there is none; heapLimit is what of it Go's runtime was told last.
+var memoryLimit, heapLimit atomic.Int64
+
+// limitHeap gives Go's heap what tables do not have outside of it.
+func limitHeap() {
+	limit := memoryLimit.Load()
+	if limit == 0 {
+		return
+	}
+	heap := max(limit-table.MappedBytes(), limit/4, minMemoryLimit/2)
+	if d := heap - heapLimit.Load(); d > limit/64 || d < -limit/64 {
+		heapLimit.Store(heap)
+		debug.SetMemoryLimit(heap)
+	}
+}
+
+// The parts of the memory budget. What state and contents take between checkpoints is above what is kept of state: entries that
+// changed, contents that are not on disk, and copies of both that are being written.
+
+// cacheBytes is the store's: blocks of files, and memtables.
+func (o *Options) cacheBytes() int64 { return o.MemoryBytes / 16 * 3 }
+
+// keptState is what is kept of operator state when it is too much.
+func (o *Options) keptState() int64 { return o.MemoryBytes / 16 * 5 }
+
+// muchState is when a checkpoint is brought forward. However small the budget, there has to be room for some epochs.
+func (o *Options) muchState() int64 { return max(o.MemoryBytes/16*9, minMemoryLimit/4) }
+
+// mostState is when epochs wait for it.
+func (o *Options) mostState() int64 { return max(o.MemoryBytes/16*11, minMemoryLimit/2) }
+
+// memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
+// concerns few of them. It runs on the loop's goroutine.
+func (e *Engine) memoryUsed() int64 {
+	now := time.Now()
+	if now.Sub(e.memoryAt) < memoryEvery {
+		return e.memory
+	}
+	limitHeap()
+	e.memoryAt, e.memory = now, e.countMemory()
+	return e.memory
+}
+
+// memoryEvery is how old a count of the memory in use may be.
+const memoryEvery = 50 * time.Millisecond
+
+func (e *Engine) countMemory() int64 {
+	n := int64(0)
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st != viewBackfill {
+			n += v.space.MemBytes() + v.space.FrozenBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+		}
+	}
+	for _, t := range e.tables {
+		t.each(func(c *rowContents) { n += c.memBytes() })
+	}
+	return n
+}
+
+// dropClean begins to drop operator state if enough of it is on disk that no checkpoint has to be written before.
+func (e *Engine) dropClean() bool {
+	clean := int64(0)
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning {
+			clean += v.space.CleanBytes()
+		}
+	}
+	if clean < e.opts.MemoryBytes/8 || e.memory > e.opts.mostState() {
+		return false
+	}
+	if !e.thawing {
+		e.evict()
+	}
+	return e.thawing
+}
+
+// evict begins to drop what is too much of operator state and on disk: it is dropped between the next epochs (stepState).
+func (e *Engine) evict() {
+	budget := e.opts.keptState()
+	total := int64(0)
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning {
+			total += v.space.MemBytes()
+		}
+	}
+	if total <= budget {
+		return
+	}
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning {
+			share := int64(float64(v.space.MemBytes()) * float64(budget) / float64(total))
+			v.space.BeginEvict(share)
+		}
+	}
+	e.thawing = true
+}
+
+// shareBudget tells every view how much of the state's part of the memory budget it may read back from disk.
+func (e *Engine) shareBudget() {
+	for _, v := range e.views {
+		if v.fill == nil {
+			v.space.SetBudget(max(e.opts.keptState()/int64(len(e.views)), 1<<20))
+		}
+	}
+}

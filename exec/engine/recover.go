@@ -48,7 +48,7 @@ type viewImage struct {
 func (e *Engine) recover() error {
 	e.startedAt = time.Now().UnixMicro()
 	o := e.opts.Store
-	o.CacheBytes, o.Logger = e.opts.MemoryBytes/4, e.log
+	o.CacheBytes, o.Logger = e.opts.cacheBytes(), e.log
 	if o.MemTableSize == 0 { // there are four at most
 		o.MemTableSize = uint64(min(max(e.opts.MemoryBytes/32, 2<<20), 32<<20))
 	}

@@ -29,20 +29,57 @@ func (s *Space) Evict(target int64) int64 {
 	s.finish()
 	s.Thaw()
 	s.finishThaw()
-	s.mem.Store(s.MemBytes())
-	if s.backing == nil {
-		return s.mem.Load()
-	}
-	for _, hot := range []bool{false, true} {
-		for _, t := range s.tables {
-			if s.mem.Load() <= target {
-				return s.mem.Load()
-			}
-			s.mem.Add(-t.evict(hot, s.mem.Load()-target))
-		}
+	s.BeginEvict(target)
+	for s.evictSome(1<<20) <= 0 {
 	}
 	s.mem.Store(s.MemBytes())
 	return s.mem.Load()
+}
+
+// BeginEvict has Step do what Evict does, in small steps between epochs, once what else it has to do is done. It takes the place of
+// an eviction that was begun before.
+func (s *Space) BeginEvict(target int64) {
+	s.mem.Store(s.MemBytes())
+	s.ev = nil
+	if s.backing != nil && s.mem.Load() > target {
+		s.ev = &eviction{target: target}
+	}
+}
+
+// eviction is an Evict on its way.
+type eviction struct {
+	target int64
+	hot    bool // entries that were changed lately are dropped too
+	table  int  // that comes next, or from which is dropped
+	begun  bool // of table
+}
+
+// evictSome looks at about n entries; it gives what is left of n, above zero if there is nothing more to drop.
+func (s *Space) evictSome(n int) int {
+	for x := s.ev; x != nil; {
+		if x.table == len(s.tables) {
+			if x.table, x.hot = 0, !x.hot; !x.hot {
+				s.ev = nil
+				break
+			}
+		}
+		t := s.tables[x.table]
+		if !x.begun {
+			mem := s.MemBytes()
+			s.mem.Store(mem)
+			if mem <= x.target {
+				s.ev = nil
+				break
+			}
+			t.beginEvict(x.hot, mem-x.target)
+			x.begun = true
+		}
+		if n = t.evictSome(n); n <= 0 {
+			return n
+		}
+		x.table, x.begun = x.table+1, false
+	}
+	return max(n, 1)
 }
 
 // Load reads from disk what is missing in memory, in declared order, up to
@@ -63,165 +100,33 @@ func (s *Space) Load(max int64) bool {
 	return true
 }
 
-const keepFlags = flagDirty | flagFrozen | flagTomb
-
-// evict rebuilds the table without clean entries, as many as it takes to free want bytes.
-func (t *Hash) evict(hot bool, want int64) int64 {
-	keep := keepFlags
-	if !hot {
-		keep |= flagHot
-	}
-	before := t.MemBytes()
-	clean := 0
-	for _, f := range t.flags {
-		if f&(keep|flagFree) == 0 && f&flagOnDisk != 0 {
-			clean++
-		}
-	}
-	if clean == 0 {
-		return 0
-	}
-	drop := clean
-	if per := before / int64(len(t.flags)); per > 0 {
-		drop = min(clean, int(want/per)+1)
-	}
-	upTo := t.cleanUpTo(keep, drop)
-	absent, lost := t.disk.absent, t.lostPrefixes()
-	t.rebuild(func(s int32, tag uint32) bool {
-		f := t.flags[s]
-		if int(tag>>16) <= upTo && f&keep == 0 && f&flagOnDisk != 0 {
-			absent++
-			lost[tag>>16] = true
-			return false
-		}
-		return true
-	})
-	t.setPartial(absent)
-	t.keepComplete(lost)
-	return before - t.MemBytes()
-}
-
-// rebuild moves the entries that keep wants to memory of the size that they need. What is known of the disk stays.
-func (t *Hash) rebuild(keep func(slot int32, tag uint32) bool) {
-	n := newHash(t.inf, t.prefix)
-	var kept []uint64
-	entries, keyBytes := 0, 0
-	for _, e := range t.idx {
-		if e == 0 {
-			continue
-		}
-		s := int32(uint32(e) - 1)
-		if !keep(s, uint32(e>>32)) {
-			continue
-		}
-		entries++
-		kept = append(kept, e)
-		if !t.intKey {
-			keyBytes += int(t.kref(s) & maxKeyLen)
-		}
-	}
-	size := minIndex
-	for size/8*5 <= entries {
-		size *= 2
-	}
-	n.setIndex(size)
-	room := entries + entries/8 + 16
-	n.flags = make([]uint8, 0, room)
-	n.roomFor(room * t.stride)
-	if !t.intKey {
-		n.arena = make([]byte, 0, keyBytes+keyBytes/8)
-	}
-	n.dirty, n.disk = t.dirty, t.disk
-	for _, e := range kept {
-		s := int32(uint32(e) - 1)
-		n.copyFrom(t, s, uint32(e>>32))
-		if t.flags[s]&flagTomb != 0 {
-			n.tombs++
-		}
-	}
-	t.freeArrays()
-	*t = *n
-}
-
-// cleanUpTo gives the hash prefix up to which want clean entries can be dropped.
-// So what is dropped is a stretch of segments, and the rest stays complete.
-func (t *Hash) cleanUpTo(keep uint8, want int) int {
-	n := 0
-	counts := make([]int32, 1<<(8*hashKeyBytes))
-	for _, e := range t.idx {
-		if e == 0 {
-			continue
-		}
-		if f := t.flags[int32(uint32(e)-1)]; f&keep == 0 && f&flagOnDisk != 0 {
-			counts[e>>48]++
-		}
-	}
-	for p, c := range counts {
-		if n += int(c); n >= want {
-			return p
-		}
-	}
-	return len(counts) - 1
-}
-
-// lostPrefixes says for each hash prefix whether entries under it may be only on disk.
-func (t *Hash) lostPrefixes() []bool {
-	d := &t.disk
-	lost := make([]bool, 1<<(8*hashKeyBytes))
-	if d.partial {
-		for p := range lost {
-			lost[p] = !d.complete[t.segment(uint32(p)<<16)]
-		}
-	}
-	return lost
-}
-
-// keepComplete marks the segments none of whose prefixes is lost.
-func (t *Hash) keepComplete(lost []bool) {
-	d := &t.disk
-	per := len(lost) >> d.segBits
-	for seg := range d.complete {
-		whole := true
-		for _, l := range lost[seg*per : (seg+1)*per] {
-			whole = whole && !l
-		}
-		if whole {
-			d.complete[seg] = true
-			d.missing--
-		}
-	}
-}
-
-// copyFrom adds entry s of t.
-func (n *Hash) copyFrom(t *Hash, s int32, tag uint32) {
-	d := n.newSlot()
-	copy(n.ents[int(d)*n.stride:], t.ents[int(s)*t.stride:(int(s)+1)*t.stride])
-	if !t.intKey {
-		n.setKref(d, n.store(t.Key(s)))
-	}
-	n.flags[d] = t.flags[s]
-	if t.flags[s]&flagAdded != 0 {
-		n.added = append(n.added, d)
-	}
-	if t.blobs != nil && t.blobs[s] != nil {
-		n.putBlob(d, t.blobs[s])
-	}
-	n.insert(tag, d)
-}
-
-func (w *Windows) evict(hot bool, want int64) int64 {
-	var freed int64
+func (w *Windows) beginEvict(hot bool, want int64) {
 	for _, h := range w.spare {
+		want -= h.MemBytes()
 		h.freeArrays()
 	}
 	w.spare, w.last = nil, nil
+	w.evicting = w.evicting[:0]
 	for _, end := range w.ends {
-		if freed >= want {
+		if want <= 0 {
 			break
 		}
-		freed += w.open[end].h.evict(hot, want-freed)
+		// Each has its part of what is to go, by its size.
+		h := w.open[end].h
+		h.beginEvict(hot, want)
+		want -= h.pass.size()
+		w.evicting = append(w.evicting, h)
 	}
-	return freed
+}
+
+func (w *Windows) evictSome(n int) int {
+	for len(w.evicting) > 0 {
+		if n = w.evicting[0].evictSome(n); n <= 0 {
+			return n
+		}
+		w.evicting = w.evicting[1:]
+	}
+	return max(n, 1)
 }
 
 func (w *Windows) load(max int64) bool {
@@ -234,6 +139,13 @@ func (w *Windows) load(max int64) bool {
 		max -= h.MemBytes() - before
 	}
 	return true
+}
+
+func (t *Ordered) beginEvict(hot bool, want int64) { t.toEvict, t.evictHot = want, hot }
+
+func (t *Ordered) evictSome(n int) int {
+	t.evict(t.evictHot, t.toEvict)
+	return max(n, 1)
 }
 
 // evict drops clean entries leaf by leaf: leaves that were not touched since

@@ -16,6 +16,11 @@ func (b *countingBacking) Get(k []byte, f func([]byte)) error {
 	return b.memBacking.Get(k, f)
 }
 
+func (b *countingBacking) GetMany(keys [][]byte, f func(int, []byte)) error {
+	b.gets += len(keys)
+	return b.memBacking.GetMany(keys, f)
+}
+
 // TestNewKeysAreNotReadTwice puts keys that the caller knows not to be there into a table that was evicted.
 func TestNewKeysAreNotReadTwice(t *testing.T) {
 	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}

@@ -64,7 +64,10 @@ func (s *Space) Step(n int) (more bool) {
 			s.thawing = s.thawing[1:]
 		}
 	}
-	return len(s.thawing) > 0
+	if len(s.thawing) == 0 && s.ev != nil && n > 0 {
+		s.evictSome(n)
+	}
+	return len(s.thawing) > 0 || s.ev != nil
 }
 
 // step copies about n entries into f; it gives what is left of n, zero or less if there is more to copy.
@@ -141,7 +144,7 @@ func (s *Space) DirtyEntries() int64 {
 func (s *Space) Drop() {
 	s.finish()
 	s.dropped = true
-	s.thawing = nil
+	s.thawing, s.ev = nil, nil
 	for _, t := range s.tables {
 		t.info().written = 0
 		t.clear()
@@ -154,6 +157,16 @@ func (w *Windows) info() *tableInfo { return w.inf }
 
 func (t *Hash) dirtyEntries() int64    { return int64(t.dirty) }
 func (t *Ordered) dirtyEntries() int64 { return t.dirty }
+func (t *Hash) heldEntries() int64     { return int64(t.used) }
+func (t *Ordered) heldEntries() int64  { return t.live }
+func (w *Windows) heldEntries() int64 {
+	var n int64
+	for _, x := range w.open {
+		n += int64(x.h.used)
+	}
+	return n
+}
+
 func (w *Windows) dirtyEntries() int64 {
 	var n int64
 	for _, x := range w.open {
@@ -282,7 +295,7 @@ func (t *Hash) settleSlots(slots, sel []int32) {
 	}
 }
 
-func (t *Hash) beginThaw() { t.thawed = 0 }
+func (t *Hash) beginThaw() { t.thawed, t.pass = 0, nil }
 
 // thaw drops the tombs that are not needed any more, and the marks of what was frozen. It looks at about 16 n entries, and gives what is left of n.
 func (t *Hash) thaw(n int) int {
@@ -309,8 +322,11 @@ func (t *Hash) thaw(n int) int {
 			t.unlink(int32(i))
 		}
 	}
-	if len(t.flags) > shrinkAbove && t.used < len(t.flags)/4 {
-		t.rebuild(func(int32, uint32) bool { return true })
+	if t.pass == nil && len(t.flags) > shrinkAbove && t.used < len(t.flags)/4 {
+		t.pass = &pass{} // drops nothing, but closes the gaps
+	}
+	if t.pass != nil {
+		return t.evictSome(n)
 	}
 	return max(n, 1)
 }

@@ -27,8 +27,14 @@ func TestFreezeIsOfItsMoment(t *testing.T) {
 			for range 1 + r.IntN(40) {
 				change()
 			}
-			if r.IntN(3) == 0 {
+			switch r.IntN(4) {
+			case 0:
 				m.sp.Evict(budget / 2)
+			case 1, 2: // in steps, which a Freeze may come into the midst of
+				m.sp.BeginEvict(r.Int64N(60_000))
+				for m.sp.Step(1+r.IntN(300)) && r.IntN(20) > 0 {
+					change()
+				}
 			}
 			f, then := m.sp.Freeze(), m.clone()
 			// Small steps between epochs, until it is copied.

@@ -118,6 +118,15 @@ func (f *Frozen) newPart(prefix []byte) *part {
 	return p
 }
 
+// memBytes gives the memory that the copies of changes occupy, about.
+func (p *part) memBytes() int64 {
+	n := int64(0)
+	for _, b := range p.blocks {
+		n += int64(cap(b))
+	}
+	return n
+}
+
 // Complete copies what is left; it is called from the space's goroutine.
 func (f *Frozen) Complete() {
 	for f.sp != nil && len(f.left) > 0 {

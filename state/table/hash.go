@@ -42,7 +42,7 @@ type Hash struct {
 	blobs     [][]byte // nil until the first SetBlob
 	blobBytes int64
 
-	free  []int32 // slots to use again
+	free  []int32 // slots to use again, and perhaps some that are in use or gone
 	added []int32 // all slots with flagAdded, and perhaps some that were removed since
 	tombs int     // entries that are only there to hide what is on disk
 	dirty int     // entries with flagDirty
@@ -50,6 +50,7 @@ type Hash struct {
 	disk   diskState
 	fz     *hashFreeze // nil: no Freeze has entries to copy
 	thawed int         // slots before it have been thawed
+	pass   *pass       // nil: nothing is dropped or moved now
 }
 
 // Flags of an entry, of Hash and of Ordered.
@@ -90,9 +91,12 @@ func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
 
 // newSlot takes a slot with zero words and no flags.
 func (t *Hash) newSlot() int32 {
-	if n := len(t.free); n > 0 {
+	for n := len(t.free); n > 0; n = len(t.free) {
 		s := t.free[n-1]
 		t.free = t.free[:n-1]
+		if int(s) >= len(t.flags) || t.flags[s]&flagFree == 0 {
+			continue
+		}
 		clear(t.ents[int(s)*t.stride : (int(s)+1)*t.stride])
 		t.flags[s] = 0
 		return s
@@ -200,7 +204,9 @@ func (t *Hash) Added(slot int32) bool { return t.flags[slot]&flagAdded != 0 }
 // ClearAdded forgets what was added so far.
 func (t *Hash) ClearAdded() {
 	for _, s := range t.added {
-		t.flags[s] &^= flagAdded
+		if int(s) < len(t.flags) {
+			t.flags[s] &^= flagAdded
+		}
 	}
 	t.added = t.added[:0]
 }
@@ -303,18 +309,25 @@ func (t *Hash) Remove(slot int32) {
 // unlink takes an entry out of the index and frees its slot.
 func (t *Hash) unlink(slot int32) {
 	t.takeOut(t.tagOf(slot), slot)
+	t.discard(slot)
+	t.free = append(t.free, slot)
+}
+
+// discard lets go of a slot that is not in the index any more.
+func (t *Hash) discard(slot int32) {
 	if !t.intKey {
 		t.waste += int(t.kref(slot) & maxKeyLen)
 	}
 	t.flags[slot] = flagFree
-	t.free = append(t.free, slot)
 }
 
-func (t *Hash) tagOf(slot int32) uint32 {
+func (t *Hash) tagOf(slot int32) uint32 { return uint32(t.hashOf(slot) >> 32) }
+
+func (t *Hash) hashOf(slot int32) uint64 {
 	if t.intKey {
-		return tagInt(t.KeyInt(slot))
+		return hashInt(t.KeyInt(slot))
 	}
-	return uint32(HashBytes(t.Key(slot)) >> 32)
+	return HashBytes(t.Key(slot))
 }
 
 // Each calls f for every entry, on disk or in memory, in the order of slots,
@@ -338,7 +351,7 @@ func (t *Hash) MemBytes() int64 {
 		ents = len(t.ents) // what was not touched yet takes none
 	}
 	n := 8*cap(t.idx) + 8*ents + cap(t.arena) + cap(t.flags) +
-		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added)
+		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.bytes()
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)
 	}

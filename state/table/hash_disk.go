@@ -11,20 +11,27 @@ import (
 
 // diskState says what of a Hash is only on disk.
 //
-// A partial table is cut by hash prefix into segments of some segmentEntries
-// entries. A segment that is complete in memory answers "none" itself.
+// A partial table is cut by hash prefix into segments. A segment that is
+// complete in memory answers "none" itself; so does one of which all that is
+// only on disk is in the filter, if the key isn't there.
 type diskState struct {
-	partial  bool
-	absent   int64 // entries that are only on disk
-	segBits  uint
-	complete []bool // by segment
-	missing  int    // segments that are not complete
-	misses   []miss // buffer
+	partial bool
+	absent  int64 // entries that are only on disk
+	segBits uint
+	segs    []uint8 // segComplete and segKnown, by segment
+	missing int     // segments that are not complete
+	filter  filter
+	misses  []miss // buffer
 }
 
 const (
-	segmentEntries = 2048
-	hashKeyBytes   = 2 // of the tag, in keys on disk
+	segComplete uint8 = 1 << iota // nothing of the segment is only on disk
+	segKnown                      // what is only on disk is in the filter
+)
+
+const (
+	segmentEntries = 2048 // a segment has about so many, or twice as many, when the table becomes partial
+	hashKeyBytes   = 2    // of the tag, in keys on disk
 )
 
 // miss is a key that is not in memory and may be on disk.
@@ -36,17 +43,55 @@ type miss struct {
 
 // setPartial says that absent entries are only on disk, in any segment.
 func (t *Hash) setPartial(absent int64) {
+	t.cut(absent)
 	d := &t.disk
-	total := absent + int64(t.used)
-	n := uint(0)
-	if total > segmentEntries {
-		n = uint(bits.Len64(uint64(total / segmentEntries)))
-	}
-	d.segBits = min(n, 8*hashKeyBytes)
-	d.complete = make([]bool, 1<<d.segBits)
-	d.missing = len(d.complete)
+	clear(d.segs)
+	d.missing = len(d.segs)
 	d.absent = absent
-	d.partial = true
+}
+
+// cut makes the table, of n entries, a partial one of which everything is in memory.
+func (t *Hash) cut(n int64) {
+	d := &t.disk
+	bits := uint(0)
+	if n > segmentEntries {
+		bits = segBitsOf(n)
+	}
+	*d = diskState{partial: true, segBits: bits, segs: make([]uint8, 1<<bits), misses: d.misses[:0]}
+	for i := range d.segs {
+		d.segs[i] = segComplete | segKnown
+	}
+}
+
+func segBitsOf(n int64) uint { return min(uint(bits.Len64(uint64(n/segmentEntries))), 8*hashKeyBytes) }
+
+// lose notes that an entry is from now on only on disk.
+func (t *Hash) lose(hash uint64) {
+	d := &t.disk
+	if !d.partial {
+		t.cut(int64(t.used))
+	}
+	d.absent++
+	seg := &d.segs[t.segment(uint32(hash>>32))]
+	if *seg&segComplete != 0 {
+		*seg &^= segComplete
+		d.missing++
+	}
+	if *seg&segKnown != 0 {
+		d.filter.add(hash, 4*t.used) // state that does not fit mostly is several times larger
+	}
+}
+
+// mayMiss says whether a key that is not in memory may be on disk.
+func (t *Hash) mayMiss(hash uint64) bool {
+	d := &t.disk
+	seg := d.segs[t.segment(uint32(hash>>32))]
+	return seg&segComplete == 0 && (seg&segKnown == 0 || d.filter.has(hash))
+}
+
+// found says that nothing is only on disk any more.
+func (d *diskState) found() {
+	*d = diskState{misses: d.misses[:0]}
 }
 
 func (t *Hash) segment(tag uint32) uint32 {
@@ -68,8 +113,9 @@ func (t *Hash) fetchInts(keys []int64, sel []int32) {
 	d := &t.disk
 	d.misses = d.misses[:0]
 	look := func(k int32) {
-		tag := tagInt(keys[k])
-		if t.lookupInt(keys[k], tag) < 0 && !d.complete[t.segment(tag)] {
+		hash := hashInt(keys[k])
+		tag := uint32(hash >> 32)
+		if t.lookupInt(keys[k], tag) < 0 && t.mayMiss(hash) {
 			d.misses = append(d.misses, miss{tag: tag, i: k, key: keys[k]})
 		}
 	}
@@ -91,7 +137,7 @@ func (t *Hash) fetchBytes(hashes []uint64, off []uint32, data []byte) {
 	d.misses = d.misses[:0]
 	for k, h := range hashes {
 		tag := uint32(h >> 32)
-		if !d.complete[t.segment(tag)] && t.lookupBytes(data[off[k]:off[k+1]], tag) < 0 {
+		if t.lookupBytes(data[off[k]:off[k+1]], tag) < 0 && t.mayMiss(h) {
 			d.misses = append(d.misses, miss{tag: tag, i: int32(k)})
 		}
 	}
@@ -99,7 +145,7 @@ func (t *Hash) fetchBytes(hashes []uint64, off []uint32, data []byte) {
 }
 
 func (t *Hash) fetchOneInt(key int64, tag uint32) int32 {
-	if t.disk.complete[t.segment(tag)] {
+	if !t.mayMiss(hashInt(key)) {
 		return -1
 	}
 	t.disk.misses = append(t.disk.misses[:0], miss{tag: tag, key: key})
@@ -108,7 +154,7 @@ func (t *Hash) fetchOneInt(key int64, tag uint32) int32 {
 }
 
 func (t *Hash) fetchOneBytes(key []byte, tag uint32) int32 {
-	if t.disk.complete[t.segment(tag)] {
+	if !t.mayMiss(HashBytes(key)) {
 		return -1
 	}
 	t.disk.misses = append(t.disk.misses[:0], miss{tag: tag})
@@ -122,7 +168,7 @@ func (t *Hash) fetchOneBytes(key []byte, tag uint32) int32 {
 func (t *Hash) resolve(off []uint32, data []byte) {
 	d := &t.disk
 	if d.absent == 0 {
-		d.partial, d.complete = false, nil
+		d.found()
 		return
 	}
 	if len(d.misses) == 0 {
@@ -132,7 +178,7 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	rest := d.misses
 	if t.inf.sp.hasRoom(d.absent * t.entryBytes()) {
 		for _, m := range d.misses {
-			if seg := t.segment(m.tag); d.partial && !d.complete[seg] {
+			if seg := t.segment(m.tag); d.partial && d.segs[seg]&segComplete == 0 {
 				t.loadSegment(seg)
 			}
 		}
@@ -177,9 +223,9 @@ func (t *Hash) loadSegment(seg uint32) {
 		return err == nil
 	}))
 	fail(err)
-	d.complete[seg] = true
+	d.segs[seg] = segComplete | segKnown
 	if d.missing--; d.missing == 0 || d.absent == 0 {
-		d.partial, d.complete = false, nil
+		d.found()
 	}
 	t.inf.sp.loaded(t.MemBytes() - before)
 }
@@ -225,8 +271,8 @@ func (t *Hash) enter(diskKey, val []byte) error {
 // fetchAll brings the whole table into memory.
 func (t *Hash) fetchAll() {
 	d := &t.disk
-	for seg := 0; d.partial && seg < len(d.complete); seg++ {
-		if !d.complete[seg] {
+	for seg := 0; d.partial && seg < len(d.segs); seg++ {
+		if d.segs[seg]&segComplete == 0 {
 			t.loadSegment(uint32(seg))
 		}
 	}
@@ -236,11 +282,11 @@ func (t *Hash) fetchAll() {
 func (t *Hash) load(max int64) bool {
 	d := &t.disk
 	before := t.MemBytes()
-	for seg := 0; d.partial && seg < len(d.complete); seg++ {
+	for seg := 0; d.partial && seg < len(d.segs); seg++ {
 		if t.MemBytes()-before > max {
 			return false
 		}
-		if !d.complete[seg] {
+		if d.segs[seg]&segComplete == 0 {
 			t.loadSegment(uint32(seg))
 		}
 	}

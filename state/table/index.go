@@ -19,6 +19,7 @@ type nextIndex struct {
 	mem  *region
 	done int // cells of the old index before it are copied
 	owed int // cells to copy
+	rate int // cells to copy for each entry that comes in
 }
 
 func (t *Hash) setIndex(n int) {
@@ -36,10 +37,22 @@ func (t *Hash) dropNext() {
 	}
 }
 
-// grow makes the index twice as large, or starts to.
-func (t *Hash) grow() {
+// indexFor gives the size of an index for n entries and half as many again.
+func indexFor(n int) int {
+	size := minIndex
+	for size/8*5 <= n+n/2 {
+		size *= 2
+	}
+	return size
+}
+
+func (t *Hash) grow() { t.resizeIndex(2 * len(t.idx)) }
+
+// resizeIndex makes the index one of n cells, or starts to: there is room for all entries, and for those that come in meanwhile.
+func (t *Hash) resizeIndex(n int) {
 	t.next = &nextIndex{}
-	t.next.idx, t.next.mem = t.newCells(2 * len(t.idx))
+	t.next.idx, t.next.mem = t.newCells(n)
+	t.next.rate = max(growCells, 2*len(t.idx)/max(n/8*5-t.used, 1)+1)
 	if len(t.idx) <= growAtOnce {
 		t.copyCells(len(t.idx))
 	}
@@ -47,7 +60,7 @@ func (t *Hash) grow() {
 
 // stepIndex goes on with the index that is being made, as one entry comes in.
 func (t *Hash) stepIndex() {
-	if t.next.owed += growCells; t.next.owed >= growStep {
+	if t.next.owed += t.next.rate; t.next.owed >= growStep {
 		t.copyCells(t.next.owed)
 	}
 }
@@ -125,6 +138,26 @@ func (t *Hash) takeOut(tag uint32, slot int32) {
 		}
 	}
 	t.used--
+}
+
+// changeSlot enters under another slot what is in the index.
+func (t *Hash) changeSlot(tag uint32, from, to int32) {
+	e, n := uint64(tag)<<32|uint64(uint32(from)+1), uint64(tag)<<32|uint64(uint32(to)+1)
+	mask := uint32(len(t.idx) - 1)
+	i := tag & mask
+	for t.idx[i] != e {
+		i = (i + 1) & mask
+	}
+	t.idx[i] = n
+	if x := t.next; x != nil {
+		mask = uint32(len(x.idx) - 1)
+		for i = tag & mask; x.idx[i] != 0; i = (i + 1) & mask {
+			if x.idx[i] == e {
+				x.idx[i] = n
+				break
+			}
+		}
+	}
 }
 
 // closeGap empties cell i, and moves others so that searches that end at an empty cell stay right. Cells that move may move to where

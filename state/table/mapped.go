@@ -118,6 +118,26 @@ func (t *Hash) roomFor(n int) {
 	t.entsMem = nil
 }
 
+// shrinkEnts gives back what ents has beyond room for n words.
+func (t *Hash) shrinkEnts(n int) {
+	if cap(t.ents) <= n {
+		return
+	}
+	l := len(t.ents)
+	switch {
+	case t.entsMem == nil:
+		if cap(t.ents) > 2*n {
+			t.ents = append(make([]int64, 0, n), t.ents...)
+		}
+	case n < mapFrom/2:
+		t.ents = append(make([]int64, 0, n), t.ents...)
+		t.entsMem.free()
+		t.entsMem = nil
+	case t.entsMem.resize(n):
+		t.ents = t.entsMem.ints(l)
+	}
+}
+
 // freeArrays lets go of what is mapped, and leaves a table without entries that must not get any.
 func (t *Hash) freeArrays() {
 	t.idxMem.free()

@@ -27,6 +27,9 @@ type Ordered struct {
 	gen    uint32         // number of the last Freeze
 	fz     *orderedFreeze // nil: no Freeze has leaves to copy
 	thawed []byte         // leaves before this key have been thawed
+
+	toEvict  int64 // bytes to drop
+	evictHot bool
 }
 
 // span is a range of keys [lo, hi); hi nil: no bound.

@@ -56,6 +56,7 @@ type Space struct {
 	inFlight []*Frozen // frozen and perhaps not written yet, in order
 	dropped  bool      // Drop was called and not yet frozen
 	thawing  []member  // tables that still have marks of what is written now
+	ev       *eviction // nil: there is nothing to drop
 
 	budget int64        // bytes of memory, 0: no limit
 	mem    atomic.Int64 // estimate of MemBytes since it was last computed
@@ -75,15 +76,17 @@ type member interface {
 	Len() int64
 	MemBytes() int64
 	dirtyEntries() int64
-	freeze(f *Frozen, meta *part)     // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
-	freezing() bool                   // something is left for copyFrozen
-	copyFrozen(n int) int             // copies about n entries, gives what is left of n
-	beginThaw()                       // what was frozen is on disk now
-	thaw(n int) int                   // lets go of about n entries, gives what is left of n; above zero: it is done
-	evict(hot bool, want int64) int64 // drops clean entries, gives bytes freed
-	load(max int64) bool              // reads what is missing, says whether all is there
-	each(f func(e *Entry) bool) bool  // false: f stopped it
-	clear()                           // empties the table, nothing is on disk any more
+	heldEntries() int64              // those in memory
+	freeze(f *Frozen, meta *part)    // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
+	freezing() bool                  // something is left for copyFrozen
+	copyFrozen(n int) int            // copies about n entries, gives what is left of n
+	beginThaw()                      // what was frozen is on disk now
+	thaw(n int) int                  // lets go of about n entries, gives what is left of n; above zero: it is done
+	beginEvict(hot bool, want int64) // has evictSome drop clean entries, of about want bytes
+	evictSome(n int) int             // looks at about n entries, gives what is left of n; above zero: it is done
+	load(max int64) bool             // reads what is missing, says whether all is there
+	each(f func(e *Entry) bool) bool // false: f stopped it
+	clear()                          // empties the table, nothing is on disk any more
 }
 
 // Kind is the kind of a table.
@@ -127,6 +130,30 @@ func (s *Space) MemBytes() int64 {
 	var n int64
 	for _, t := range s.tables {
 		n += t.MemBytes()
+	}
+	return n
+}
+
+// FrozenBytes gives the memory of what is copied for checkpoints that are not written yet, about.
+func (s *Space) FrozenBytes() int64 {
+	var n int64
+	for _, f := range s.inFlight {
+		if !f.done.Load() {
+			for _, p := range f.parts {
+				n += p.memBytes()
+			}
+		}
+	}
+	return n
+}
+
+// CleanBytes gives the memory of entries that did not change since the last Freeze, about.
+func (s *Space) CleanBytes() int64 {
+	var n int64
+	for _, t := range s.tables {
+		if held := t.heldEntries(); held > 0 {
+			n += int64(float64(t.MemBytes()) * float64(max(held-t.dirtyEntries(), 0)) / float64(held))
+		}
 	}
 	return n
 }

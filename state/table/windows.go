@@ -19,6 +19,8 @@ type Windows struct {
 
 	left    []*Hash // of which a Freeze has entries to copy; some are perhaps dropped
 	thawing []*Hash
+
+	evicting []*Hash // of which entries are to be dropped; some windows are perhaps dropped
 }
 
 type window struct {
@@ -148,5 +150,5 @@ func (t *Hash) reset() {
 	t.blobs, t.blobBytes = nil, 0
 	t.free, t.added = t.free[:0], t.added[:0]
 	t.disk = diskState{}
-	t.fz, t.thawed = nil, 0
+	t.fz, t.thawed, t.pass = nil, 0, nil
 }

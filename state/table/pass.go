@@ -1,0 +1,153 @@
+package table
+
+// pass drops clean entries of a Hash and closes the gaps, in place and in steps: it goes down from the last slot; what is to be dropped is
+// dropped, and what is to stay goes to a slot further down, of which the entry was removed or is dropped. So what is left are the first
+// slots, and memory behind them goes back. Between two steps the table is as any other, and used as any other.
+type pass struct {
+	keep uint8 // flags of entries that stay; 0: all stay
+	drop int   // entries yet to drop
+	per  int64 // bytes of an entry, its part of the index included
+	low  int   // slots before it stay
+	over bool  // only the index is yet to be made smaller
+}
+
+// size gives the bytes that the pass has yet to free, about.
+func (p *pass) size() int64 {
+	if p == nil {
+		return 0
+	}
+	return int64(p.drop) * p.per
+}
+
+const keepFlags = flagDirty | flagFrozen | flagTomb
+
+// beginEvict begins a pass that frees about want bytes.
+func (t *Hash) beginEvict(hot bool, want int64) {
+	t.pass = nil
+	if len(t.flags) == 0 {
+		return
+	}
+	p := &pass{keep: keepFlags, per: max(t.MemBytes()/int64(len(t.flags)), 1)}
+	if !hot {
+		p.keep |= flagHot
+	}
+	p.drop = int(min(want/p.per+1, int64(len(t.flags))))
+	t.pass = p
+	// What is free now is found as the pass comes to it.
+	t.free = t.free[:0]
+}
+
+// evictSome goes on with a pass. It looks at about n entries and gives what is left of n; above zero: it is done.
+func (t *Hash) evictSome(n int) int {
+	p := t.pass
+	if p == nil {
+		return max(n, 1)
+	}
+	for n > 0 {
+		if p.over {
+			if t.next == nil {
+				t.pass = nil
+				return n
+			}
+			t.copyCells(growStep)
+			n -= growStep / 16
+			continue
+		}
+		last := len(t.flags) - 1
+		if last < p.low || p.keep != 0 && p.drop <= 0 {
+			t.endPass()
+			continue
+		}
+		n--
+		switch f := t.flags[last]; {
+		case f&flagFree != 0:
+		case t.droppable(f):
+			t.drop(int32(last))
+		default:
+			for ; p.low < last; p.low++ {
+				if f := t.flags[p.low]; f&flagFree != 0 || t.droppable(f) {
+					break
+				}
+				if p.low&7 == 7 {
+					n--
+				}
+			}
+			if p.low >= last {
+				p.low = last + 1
+				continue
+			}
+			if t.flags[p.low]&flagFree == 0 {
+				t.drop(int32(p.low))
+			}
+			t.move(int32(last), int32(p.low))
+			p.low++
+		}
+		t.truncate(last)
+	}
+	return n
+}
+
+func (t *Hash) droppable(f uint8) bool {
+	p := t.pass
+	return p.drop > 0 && f&p.keep == 0 && f&flagOnDisk != 0
+}
+
+// drop takes an entry out of memory that is on disk.
+func (t *Hash) drop(slot int32) {
+	t.pass.drop--
+	hash := t.hashOf(slot)
+	t.lose(hash)
+	t.takeOut(uint32(hash>>32), slot)
+	t.discard(slot)
+	if t.blobs != nil {
+		t.putBlob(slot, nil)
+	}
+}
+
+// move moves an entry to a slot that is free.
+func (t *Hash) move(from, to int32) {
+	t.changeSlot(uint32(t.hashOf(from)>>32), from, to)
+	copy(t.ents[int(to)*t.stride:(int(to)+1)*t.stride], t.ents[int(from)*t.stride:])
+	t.flags[to] = t.flags[from]
+	if t.blobs != nil {
+		t.blobs[to], t.blobs[from] = t.blobs[from], nil
+	}
+	if t.flags[to]&flagAdded != 0 {
+		t.added = append(t.added, to)
+	}
+}
+
+// truncate drops the slots from n on.
+func (t *Hash) truncate(n int) {
+	t.flags, t.ents = t.flags[:n], t.ents[:n*t.stride]
+	if t.blobs != nil {
+		t.blobs = t.blobs[:n]
+	}
+}
+
+// endPass gives memory back that the pass made room of.
+func (t *Hash) endPass() {
+	t.pass.over, t.pass.drop = true, 0
+	n := len(t.flags)
+	room := n + n/8 + 16
+	if cap(t.flags) > 2*room {
+		t.flags = append(make([]uint8, 0, room), t.flags...)
+		if t.blobs != nil {
+			t.blobs = append(make([][]byte, 0, room), t.blobs...)
+		}
+		kept := t.added[:0]
+		for _, s := range t.added {
+			if int(s) < n && t.flags[s]&flagAdded != 0 {
+				kept = append(kept, s)
+			}
+		}
+		t.added = append(make([]int32, 0, len(kept)), kept...)
+	}
+	t.shrinkEnts(room * t.stride)
+	if t.waste > len(t.arena)/2 {
+		t.packArena()
+	}
+	if size := indexFor(t.used); size < len(t.idx) && t.next == nil {
+		t.resizeIndex(size)
+	}
+}
