@@ -28,6 +28,7 @@ type Rows struct {
 	tail        *run   // changes of this epoch, not sorted yet
 	sealed      []*run // changes of this epoch, sorted because Pending asked
 	pendingRows int64
+	rowSize     int // bytes of a row of the last epoch
 
 	mu      sync.Mutex // guards what follows, and changes of view
 	view    atomic.Pointer[RowsSnapshot]
@@ -66,6 +67,7 @@ func (r *Rows) SetUnique() { r.set.Store(true) }
 
 // Apply adds changes to the epoch that runs: weights add up per row. The batch is copied.
 func (r *Rows) Apply(b *batch.Batch) {
+	r.tail.grow(b.N, r.rowSize)
 	r.tail.add(&r.codec, b)
 	r.pendingRows += totalWeight(b)
 }
@@ -87,6 +89,7 @@ func (r *Rows) sealTail() {
 	if len(r.tail.recs) == 0 {
 		return
 	}
+	r.rowSize = len(r.tail.data)/len(r.tail.recs) + 1
 	r.tail.seal()
 	if len(r.tail.recs) > 0 {
 		r.sealed = compact(append(r.sealed, r.tail), 0)

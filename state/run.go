@@ -86,6 +86,17 @@ func (c *rowCodec) keyPrefix(prefix []types.Datum) []byte {
 	return k
 }
 
+// grow makes room for n more rows of about size bytes each, at least as much as there is: a slice that grows by a quarter at a time leaves
+// several times what it holds to the collector.
+func (r *run) grow(n, size int) {
+	if need := len(r.recs) + n; need > cap(r.recs) {
+		r.recs = append(make([]rowRec, 0, max(need, 2*len(r.recs))), r.recs...)
+	}
+	if need := len(r.data) + n*size; need > cap(r.data) {
+		r.data = append(make([]byte, 0, max(need, 2*len(r.data))), r.data...)
+	}
+}
+
 // add appends the rows of a batch, unsorted.
 func (r *run) add(c *rowCodec, b *batch.Batch) {
 	for i := range b.N {
