@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -22,8 +23,8 @@ func largeState(ctx context.Context, o Options) error {
 	if o.Smoke {
 		sizes = []struct{ keys, budget int64 }{{100_000, 8 << 20}}
 	}
-	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the longest epoch, of %d rows.\n\n", epochRows)
-	fmt.Fprintf(o.Out, "%-12s %-14s %9s %9s %11s %9s %9s %9s %9s\n", "workload", "phase", "M rows", "CPU us", "elapsed us", "peak RSS", "of budget", "heap MB", "longest ms")
+	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the time that the loop ran for one epoch of %d rows, milliseconds, and in brackets elapsed time,\nwhich has the waits for a checkpoint where epochs make state faster than it is written.\n\n", epochRows)
+	fmt.Fprintf(o.Out, "%-12s %-14s %9s %9s %11s %9s %9s %9s %16s\n", "workload", "phase", "M rows", "CPU us", "elapsed us", "peak RSS", "of budget", "heap MB", "longest ms")
 	for _, s := range sizes {
 		name := fmt.Sprintf("large-%dM", s.keys/1_000_000)
 		if !o.Smoke && !o.wants(name) {
@@ -44,6 +45,7 @@ type largeRun struct {
 	e            *engine.Engine
 	keys, budget int64
 	n            int64
+	loop         int // thread of the engine's loop
 	rnd          xorshift
 	sum          int64
 	bufs         [2]*batch.Batch
@@ -52,13 +54,17 @@ type largeRun struct {
 func (r *largeRun) run(ctx context.Context) error {
 	defer engine.LimitMemory(0)
 	engine.LimitMemory(r.budget)
-	d, err := openDatabase(ctx, engine.Options{MemoryBytes: r.budget}, "CREATE STREAM ev (k bigint, v bigint)",
+	loop := make(chan int, 1)
+	d, err := openDatabase(ctx, engine.Options{MemoryBytes: r.budget, LoopStarted: func() {
+		runtime.LockOSThread()
+		loop <- threadID()
+	}}, "CREATE STREAM ev (k bigint, v bigint)",
 		"CREATE MATERIALIZED VIEW v AS SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k")
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	r.e = d.e
+	r.e, r.loop = d.e, <-loop
 	for i := range r.bufs {
 		r.bufs[i] = batch.New([]types.Type{types.Of(types.Int8), types.Of(types.Int8)}, epochRows)
 	}
@@ -108,7 +114,8 @@ func (r *largeRun) run(ctx context.Context) error {
 func (r *largeRun) phase(ctx context.Context, name string, rows int64, key func(i int64, x uint64) int64) (float64, error) {
 	cpu, began := processCPU(), time.Now()
 	var peak, heap int64
-	var longest time.Duration
+	var most took
+	ran := threadCPU(r.loop)
 	for i := int64(0); i < rows; {
 		b := r.bufs[0]
 		r.bufs[0], r.bufs[1] = r.bufs[1], b
@@ -124,13 +131,15 @@ func (r *largeRun) phase(ctx context.Context, name string, rows int64, key func(
 		if err := r.e.Feed(ctx, "public", "ev", b); err != nil {
 			return 0, err
 		}
-		longest, peak, heap = max(longest, time.Since(start)), max(peak, rss()), max(heap, liveHeap())
+		now := threadCPU(r.loop)
+		most = longest([]took{most, {now - ran, time.Since(start)}})
+		ran, peak, heap = now, max(peak, rss()), max(heap, liveHeap())
 	}
 	us := float64((processCPU() - cpu).Nanoseconds()) / float64(rows) / 1000
-	fmt.Fprintf(r.o.Out, "%-12s %-14s %9.1f %9.2f %11.2f %9d %8.0f%% %9d %9.0f\n", r.name, name, float64(rows)/1e6, us, float64(time.Since(began).Nanoseconds())/float64(rows)/1000,
-		peak>>20, 100*float64(peak)/float64(r.budget), heap>>20, millis(longest))
+	fmt.Fprintf(r.o.Out, "%-12s %-14s %9.1f %9.2f %11.2f %9d %8.0f%% %9d %16v\n", r.name, name, float64(rows)/1e6, us, float64(time.Since(began).Nanoseconds())/float64(rows)/1000,
+		peak>>20, 100*float64(peak)/float64(r.budget), heap>>20, most)
 	r.o.figures.add(Figure{r.name, name + ": CPU a row", us, "us", 0, false}, Figure{r.name, name + ": peak RSS of the budget", float64(peak) / float64(r.budget), "x", 1.25, true},
-		Figure{r.name, name + ": longest epoch", millis(longest), "ms", 0, false})
+		Figure{r.name, name + ": longest time that the loop ran for an epoch", millis(most.ran), "ms", 0, false})
 	return us, nil
 }
 

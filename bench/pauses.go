@@ -50,6 +50,11 @@ func pauses(ctx context.Context, o Options) error {
 		}
 	}
 	for _, k := range []string{"bigint", "text"} {
+		if o.wants("pauses-growing") {
+			if err := growing(ctx, o, k, 12*keys); err != nil {
+				return fmt.Errorf("pauses: growing: %w", err)
+			}
+		}
 		if o.wants("pauses-closing") {
 			if err := closing(ctx, o, k, keys); err != nil {
 				return fmt.Errorf("pauses: closing: %w", err)
@@ -204,6 +209,27 @@ func (c *pauseCase) run(ctx context.Context, o Options, keys int64, rounds int) 
 	}
 	slices.SortFunc(all, func(a, b took) int { return cmp.Compare(a.ran, b.ran) })
 	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %16v  %s\n", c.name, millis(all[len(all)/2].ran), millis(all[len(all)*99/100].ran), longest(plain), within)
+	return nil
+}
+
+// growing measures the longest epoch while a window gets a new key with each row: its table grows all the time.
+func growing(ctx context.Context, o Options, keyType string, keys int64) error {
+	p, err := openPause(ctx, keyType, "CREATE MATERIALIZED VIEW v WITH (output_mode = 'append') AS SELECT window.end AS we, k, count(*) AS n, sum(v) AS s, max(v) AS m FROM ev GROUP BY window(ts, '10 seconds'), k", keys)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	var ts []took
+	for p.n < keys {
+		d, err := p.feed(ctx, int(min(4*pauseRows, keys-p.n)))
+		if err != nil {
+			return err
+		}
+		ts = append(ts, d)
+	}
+	most := longest(ts)
+	slices.SortFunc(ts, func(a, b took) int { return cmp.Compare(a.ran, b.ran) })
+	fmt.Fprintf(o.Out, "%-22s %8.1f %8.1f %16v  %d keys, epochs of %d rows\n", "growing, "+keyType+" keys", millis(ts[len(ts)/2].ran), millis(ts[len(ts)*99/100].ran), most, keys, 4*pauseRows)
 	return nil
 }
 
