@@ -15,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
@@ -196,7 +197,10 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		// Pebble leaves filters off. Those of the last level, where nearly everything is, are used by iterators that ask for it (backing.Get).
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].BlockSize = 16 << 10
+		o.Levels[i].Compression = compressed
 	}
+	// What is flushed is nearly all log: batches, whose encoding is as short as the blocks of tables become. It moves down the levels as it is.
+	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
 	l := pebble.EventListener{
 		BackgroundError: func(err error) { s.log.Error().Err(err).Msg("background work of the store failed") },
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
@@ -207,6 +211,9 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	o.EnsureDefaults()
 	return o
 }
+
+// compressed is how tables are compressed but those that are flushed.
+func compressed() *sstable.CompressionProfile { return sstable.FastestCompression }
 
 // checkFormat reads the format file, or writes that of a new directory.
 func (s *Store) checkFormat() error {

@@ -214,7 +214,9 @@ func (t *tableWriter) open() error {
 	t.paths = append(t.paths, path)
 	// As for level 0: in a table made for the last level deletions count as
 	// obsolete, since there is nothing below for them to delete.
-	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), t.s.po.MakeWriterOptions(0, t.s.db.TableFormat()))
+	opts := t.s.po.MakeWriterOptions(0, t.s.db.TableFormat())
+	opts.Compression = compressed()
+	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), opts)
 	t.size = 0
 	return nil
 }

@@ -3,8 +3,6 @@ package batch
 import (
 	"encoding/binary"
 	"errors"
-	"math"
-	"math/bits"
 	"unsafe"
 
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -14,15 +12,20 @@ import (
 //
 //	version 1 | flags 1 | uvarint rows | uvarint columns | [weights] | column...
 //	column:  kind 1 | elem 1 | varint mod | flags 1 | [validity] | values
-//	values:  LayoutI64 ints; LayoutF64 8 bytes each; LayoutPair ints ints;
-//	         LayoutBytes ints (the lengths), then the bytes
-//	ints:    width 1 | varint base | rows * width bytes, each value less base
+//	values:  LayoutI64 ints; LayoutF64 floats; LayoutPair ints ints;
+//	         LayoutBytes ints (the lengths), then bytes
+//	ints:    width + 16 * unit 1 | varint base | rows * width bytes
+//	floats:  digits 1 | ints, or 8 bytes each for digits 255
+//	bytes:   packed 1 | as they are, or for packed 1: uvarint length, S2 block
 //
-// Numbers are little-endian. Width is 0, 1, 2, 4 or 8, of which 8 has no base
-// and 0 means that all values are alike. A batch has at most maxConstant values
-// of width 0: so the size of a batch in memory is bounded by that of its encoding.
+// Numbers are little-endian. A value of ints is base + unit * what is stored,
+// where unit is 1, 1000 or 1000000 for 0, 1 and 2: times are often whole milliseconds or seconds.
+// Width is 0 to 8, of which 8 has neither base nor unit, and 0 means that all
+// values are alike. A batch has at most maxConstant values of width 0, and an S2 block is not much shorter than
+// a hundredth of what it holds: so the size of a batch in memory is bounded by that of its encoding.
+// Floats with a few digits behind the point are integers, divided by 10^digits.
 const (
-	codecVersion = 1
+	codecVersion = 2
 	hasWeights   = 1
 	hasNulls     = 1
 	maxConstant  = 1 << 18
@@ -68,76 +71,26 @@ func appendVector(dst []byte, v *Vector, left *int) []byte {
 	case types.LayoutI64:
 		return appendInts(dst, v.I64[:n], left)
 	case types.LayoutF64:
-		return append(dst, wordBytes(v.F64[:n])...)
+		return appendFloats(dst, v.F64[:n], left)
 	case types.LayoutPair:
 		return appendInts(appendInts(dst, v.I64[:n], left), v.J64[:n], left)
 	}
 	if n == 0 {
-		return appendInts(dst, nil, left)
+		return appendBytes(appendInts(dst, nil, left), nil)
 	}
 	dst = appendLengths(dst, v.Off[:n+1], left)
-	return append(dst, v.Data[v.Off[0]:v.Off[n]]...)
-}
-
-// widthFor gives the width in bytes of values from 0 to span.
-func widthFor(span uint64, n int, left *int) int {
-	switch l := bits.Len64(span); {
-	case l == 0 && n <= *left:
-		*left -= n
-		return 0
-	case l <= 8:
-		return 1
-	case l <= 16:
-		return 2
-	case l <= 32:
-		return 4
-	}
-	return 8
-}
-
-func appendInts(dst []byte, s []int64, left *int) []byte {
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, x := range s {
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	if len(s) == 0 {
-		lo, hi = 0, 0
-	}
-	w := widthFor(uint64(hi)-uint64(lo), len(s), left)
-	dst = append(dst, byte(w))
-	if w == 8 {
-		return append(dst, wordBytes(s)...)
-	}
-	dst = binary.AppendVarint(dst, lo)
-	dst, out := extendBytes(dst, len(s)*w)
-	switch w {
-	case 1:
-		for i, x := range s {
-			out[i] = byte(x - lo)
-		}
-	case 2:
-		for i, x := range s {
-			binary.LittleEndian.PutUint16(out[2*i:], uint16(x-lo))
-		}
-	case 4:
-		for i, x := range s {
-			binary.LittleEndian.PutUint32(out[4*i:], uint32(x-lo))
-		}
-	}
-	return dst
+	return appendBytes(dst, v.Data[v.Off[0]:v.Off[n]])
 }
 
 func appendLengths(dst []byte, off []uint32, left *int) []byte {
-	var buf [Target]int64
-	n := len(off) - 1
-	lens := buf[:]
-	if n > len(buf) {
-		lens = make([]int64, n)
-	}
-	for i := range n {
+	scratch := intScratch.Get().(*[]int64)
+	defer intScratch.Put(scratch)
+	*scratch = resize(*scratch, len(off)-1)
+	lens := *scratch
+	for i := range lens {
 		lens[i] = int64(off[i+1] - off[i])
 	}
-	return appendInts(dst, lens[:n], left)
+	return appendInts(dst, lens, left)
 }
 
 // extendBytes lengthens dst by n bytes of unspecified content and gives them.
@@ -232,54 +185,4 @@ func (r *reader) varint() int64 {
 	}
 	r.b = r.b[k:]
 	return x
-}
-
-// packed reads the head of ints: width, base and the values' bytes.
-func (r *reader) packed(n int) (w int, base int64, p []byte) {
-	w = int(r.byte())
-	switch w {
-	case 0:
-		if r.left -= n; r.left < 0 {
-			r.bad = true
-		}
-	case 1, 2, 4, 8:
-	default:
-		r.bad = true
-	}
-	if w != 8 {
-		base = r.varint()
-	}
-	p = r.take(n * w)
-	return w, base, p
-}
-
-// ints reads n integers into s, or into larger memory.
-func (r *reader) ints(s []int64, n int) []int64 {
-	w, base, p := r.packed(n)
-	if r.bad {
-		return nil
-	}
-	if w == 8 {
-		return words(s, p)
-	}
-	s = resize(s, n)
-	switch w {
-	case 0:
-		for i := range s {
-			s[i] = base
-		}
-	case 1:
-		for i, x := range p[:len(s)] {
-			s[i] = base + int64(x)
-		}
-	case 2:
-		for i := range s {
-			s[i] = base + int64(binary.LittleEndian.Uint16(p[2*i:]))
-		}
-	case 4:
-		for i := range s {
-			s[i] = base + int64(binary.LittleEndian.Uint32(p[4*i:]))
-		}
-	}
-	return s
 }

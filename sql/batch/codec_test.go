@@ -109,6 +109,86 @@ func TestCodec(t *testing.T) {
 	}
 }
 
+// TestForms: values in each form of the encoding come back as they were, and take the bytes that the form says.
+func TestForms(t *testing.T) {
+	const n = 3000
+	r := rand.New(rand.NewPCG(7, 7))
+	ints := func(f func(int) int64) *Vector {
+		v := NewVector(types.Of(types.Int8), n)
+		for i := range n {
+			v.AppendInt(f(i))
+		}
+		return v
+	}
+	floats := func(f func(int) float64) *Vector {
+		v := NewVector(types.Of(types.Float8), n)
+		for i := range n {
+			v.AppendFloat(f(i))
+		}
+		return v
+	}
+	texts := func(f func(int) string) *Vector {
+		v := NewVector(types.Of(types.Text), n)
+		for i := range n {
+			v.AppendString(f(i))
+		}
+		return v
+	}
+	var odd [4]byte
+	for c, tc := range []struct {
+		v    *Vector
+		most float64 // bytes a value
+	}{
+		{ints(func(i int) int64 { return -5 }), 0},
+		{ints(func(i int) int64 { return int64(i % 200) }), 1},
+		{ints(func(i int) int64 { return -40_000 + int64(i*20) }), 2},
+		{ints(func(i int) int64 { return r.Int64N(100_000) }), 3},
+		{ints(func(i int) int64 { return 1 << 40 * int64(i%2) }), 6},
+		{ints(func(i int) int64 { return r.Int64N(1 << 35) }), 5},
+		{ints(func(i int) int64 { return math.MinInt64 + r.Int64N(1<<50) }), 7},
+		{ints(func(i int) int64 { return math.MinInt64 * int64(i%2) }), 8},
+		{ints(func(i int) int64 { return math.MaxInt64*int64(i%2) - int64(i) }), 8},
+		{ints(func(i int) int64 { return 1_700_000_000_123_456 + 1000*r.Int64N(60_000) }), 2},
+		{ints(func(i int) int64 { return 1_700_000_000_123_456 + 1_000_000*r.Int64N(60_000) }), 2},
+		{ints(func(i int) int64 { return 1_700_000_000_123_456 + 1000*r.Int64N(60_000) + int64(i/(n-1)) }), 4},
+		{floats(func(i int) float64 { return float64(r.IntN(100_000)) / 100 }), 3},
+		{floats(func(i int) float64 { return -1 - float64(r.IntN(100)) }), 1},
+		{floats(func(i int) float64 { return float64(i%50)/100 + float64(i/(n-1))/3 }), 8},
+		{floats(func(i int) float64 { return math.Copysign(0, -1) }), 8},
+		{floats(func(i int) float64 {
+			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, 1e-300, 1 << 53}[i%6]
+		}), 8},
+		{texts(func(i int) string { return fmt.Sprintf("https://example.org/%d", i%10) }), 11},
+		{texts(func(i int) string {
+			for k := range odd {
+				odd[k] = byte(r.Uint32())
+			}
+			return string(odd[:])
+		}), 4},
+	} {
+		enc := Encode(nil, &Batch{N: n, Cols: []*Vector{tc.v}})
+		if got := float64(len(enc)-32) / n; got > tc.most {
+			t.Errorf("case %d: %.2f bytes a value, want %.0f at most", c, got, tc.most)
+		}
+		got, err := Decode(enc)
+		if err != nil {
+			t.Fatalf("case %d: %v", c, err)
+		}
+		sameBatch(t, got, &Batch{N: n, Cols: []*Vector{tc.v}})
+		var none Decoder
+		none.Want = []bool{}
+		if _, err := none.Decode(enc); err != nil {
+			t.Errorf("case %d, passed over: %v", c, err)
+		}
+		for range 200 {
+			enc[r.IntN(len(enc))] ^= 1 << r.IntN(8)
+			if b, err := Decode(enc); err == nil {
+				touch(b)
+			}
+		}
+	}
+}
+
 func TestCodecRefusesDamage(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

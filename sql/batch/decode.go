@@ -15,6 +15,7 @@ type Decoder struct {
 
 	out     Batch
 	own     []*Vector // memory of the columns
+	bytes   [][]byte  // memory of the values of columns whose bytes are packed
 	weights []int64
 	lens    []int64
 }
@@ -48,13 +49,13 @@ func (d *Decoder) Decode(b []byte) (*Batch, error) {
 		var v *Vector
 		if d.Want == nil || i < len(d.Want) && d.Want[i] {
 			for i >= len(d.own) {
-				d.own = append(d.own, nil)
+				d.own, d.bytes = append(d.own, nil), append(d.bytes, nil)
 			}
 			if d.own[i] == nil {
 				d.own[i] = &Vector{}
 			}
 			v = d.own[i]
-			d.vector(&r, v, n)
+			d.vector(&r, v, n, &d.bytes[i])
 		} else {
 			d.skip(&r, n)
 		}
@@ -69,8 +70,8 @@ func (d *Decoder) Decode(b []byte) (*Batch, error) {
 	return out, nil
 }
 
-// vector reads a column into v.
-func (d *Decoder) vector(r *reader, v *Vector, n int) {
+// vector reads a column into v; data is the memory for its bytes where they cannot stay where they are.
+func (d *Decoder) vector(r *reader, v *Vector, n int, data *[]byte) {
 	*v = Vector{N: n, Type: r.columnType(), I64: v.I64, J64: v.J64, F64: v.F64, Off: v.Off, Valid: v.Valid}
 	valid := v.Valid
 	v.Valid = nil
@@ -88,7 +89,7 @@ func (d *Decoder) vector(r *reader, v *Vector, n int) {
 	case types.LayoutI64:
 		v.I64 = r.ints(v.I64, n)
 	case types.LayoutF64:
-		v.F64 = words(v.F64, r.take(8*n))
+		v.F64 = d.floats(r, v.F64, n)
 	case types.LayoutPair:
 		v.I64 = r.ints(v.I64, n)
 		v.J64 = r.ints(v.J64, n)
@@ -101,18 +102,13 @@ func (d *Decoder) vector(r *reader, v *Vector, n int) {
 		v.Off[0] = 0
 		total := int64(0)
 		for i, l := range d.lens {
-			if l < 0 || l > int64(len(r.b)) {
+			if total += min(max(l, -1), math.MaxUint32); l < 0 || total > math.MaxUint32 {
 				r.bad = true
 				return
 			}
-			total += l
 			v.Off[i+1] = uint32(total)
 		}
-		if total > math.MaxUint32 || total > int64(len(r.b)) {
-			r.bad = true
-			return
-		}
-		v.Data = r.take(int(total))
+		v.Data = r.bytes(data, int(total))
 	}
 }
 
@@ -129,7 +125,7 @@ func (d *Decoder) skip(r *reader, n int) {
 	case types.LayoutI64:
 		r.packed(n)
 	case types.LayoutF64:
-		r.take(8 * n)
+		r.skipFloats(n)
 	case types.LayoutPair:
 		r.packed(n)
 		r.packed(n)
@@ -137,17 +133,12 @@ func (d *Decoder) skip(r *reader, n int) {
 		d.lens = r.ints(d.lens, n)
 		total := int64(0)
 		for _, l := range d.lens {
-			if l < 0 || l > int64(len(r.b)) {
+			if total += min(max(l, -1), math.MaxUint32); l < 0 || total > math.MaxUint32 {
 				r.bad = true
 				return
 			}
-			total += l
 		}
-		if total > int64(len(r.b)) {
-			r.bad = true
-			return
-		}
-		r.take(int(total))
+		r.skipBytes(int(total))
 	}
 }
 
