@@ -34,7 +34,6 @@ type dedup struct {
 	env    *kernel.Env
 	keys   *rowenc.Exprs
 	intKey bool
-	words  int
 	seen   *table.Hash
 	null   *table.Ordered
 	expiry *rowenc.Expiry // nil if keys are kept for good
@@ -46,12 +45,14 @@ type dedup struct {
 	off    []uint32
 	data   []byte
 	fresh  []int32 // rows that come out
+	rows   []int32 // buffer
+	times  []int64 // when the keys of rows that come out may be forgotten
 	gone   []int64 // integer keys that expire
 }
 
 // New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
 func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
-	d := &dedup{n: n, env: env, words: 1, sel: []int32{}}
+	d := &dedup{n: n, env: env, sel: []int32{}}
 	var err error
 	if d.keys, err = rowenc.Compile(n.Keys, in[0]); err != nil {
 		return nil, err
@@ -64,11 +65,11 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 	bigint := types.Of(types.Int8)
 	value := []table.Column{{Name: "seen", Type: bigint}}
 	if n.Within {
-		d.stats.Name, d.words = "dedupeWithinWatermark", 2
+		d.stats.Name = "dedupeWithinWatermark"
 		value = append(value, table.Column{Name: "expiresAtMicros", Type: bigint})
 	}
 	d.intKey = len(n.Keys) == 1 && d.keys.Types[0].Layout() == types.LayoutI64
-	d.seen = sp.Hash(table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Value: value, Words: d.words, IntKey: d.intKey})
+	d.seen = sp.Hash(table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Value: value, Words: len(value), IntKey: d.intKey})
 	if d.intKey {
 		d.null = sp.Ordered(table.Decl{Operator: opID, Name: "null", Value: []table.Column{{Name: "expiresAtMicros", Type: bigint}}})
 	}
@@ -168,32 +169,12 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 		})
 		sel = present
 	}
-	n := b.N
-	if sel != nil {
-		n = len(sel)
-	}
-	d.slots = room(d.slots, b.N)
-	d.seen.FindOrAddInts(key.I64, sel, d.slots)
 	nulls := len(d.fresh)
-	words, stride := d.seen.WordsAll()
-	for k := 0; k < n; k++ {
-		i := int32(k)
-		if sel != nil {
-			i = sel[k]
-		}
-		// What was there before the epoch is known without a look at its words.
-		w := int(d.slots[i]) * stride
-		if !d.seen.Added(d.slots[i]) || words[w] != 0 {
-			continue
-		}
-		d.fresh = append(d.fresh, i)
-		words[w] = 1
-		if d.expiry != nil {
-			at := d.expires(time, int(i))
-			if d.n.Within {
-				words[w+1] = at
-			}
-			d.expiry.AddInt(at, key.I64[i])
+	d.fresh, d.slots = d.seen.AddInts(key.I64[:b.N], sel, d.fresh, d.slots[:0])
+	d.remember(d.fresh[nulls:], time)
+	if d.expiry != nil {
+		for k, i := range d.fresh[nulls:] {
+			d.expiry.AddInt(d.times[k], key.I64[i])
 		}
 	}
 	if nulls > 0 {
@@ -218,26 +199,48 @@ func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, tim
 		d.hashes = append(d.hashes, table.HashBytes(d.data[from:]))
 		return nil
 	})
-	d.slots = room(d.slots, len(d.hashes))
-	d.seen.FindOrAddBytes(d.hashes, d.off, d.data, d.slots)
+	d.fresh, d.slots = d.seen.AddBytes(d.hashes, d.off, d.data, d.fresh, d.slots[:0])
+	keys := d.fresh
+	if sel != nil {
+		d.rows = d.rows[:0]
+		for _, k := range keys {
+			d.rows = append(d.rows, sel[k])
+		}
+		d.fresh, d.rows = d.rows, keys
+	}
+	d.remember(d.fresh, time)
+	if d.expiry != nil {
+		for i, k := range keys {
+			d.expiry.AddBytes(d.times[i], d.data[d.off[k]:d.off[k+1]])
+		}
+	}
+}
+
+// remember fills the new entries d.slots, which are those of rows, and puts into d.times when they may be forgotten.
+func (d *dedup) remember(rows []int32, time *batch.Vector) {
 	words, stride := d.seen.WordsAll()
-	for k := range d.hashes {
-		i := int32(k)
-		if sel != nil {
-			i = sel[k]
+	for _, s := range d.slots {
+		words[int(s)*stride] = 1
+	}
+	if d.expiry == nil {
+		return
+	}
+	d.times = d.times[:0]
+	delay := int64(0)
+	if d.n.Within {
+		delay = d.n.DelayMicros
+	}
+	plain := time != nil && time.Valid == nil && (time.Type.Kind == types.Timestamp || time.Type.Kind == types.TimestampTZ)
+	for _, i := range rows {
+		if plain {
+			d.times = append(d.times, rowenc.AddSat(time.I64[i], delay))
+		} else {
+			d.times = append(d.times, d.expires(time, int(i)))
 		}
-		w := int(d.slots[k]) * stride
-		if words[w] != 0 {
-			continue
-		}
-		d.fresh = append(d.fresh, i)
-		words[w] = 1
-		if d.expiry != nil {
-			at := d.expires(time, int(i))
-			if d.n.Within {
-				words[w+1] = at
-			}
-			d.expiry.AddBytes(at, d.data[d.off[k]:d.off[k+1]])
+	}
+	if d.n.Within {
+		for k, s := range d.slots {
+			words[int(s)*stride+1] = d.times[k]
 		}
 	}
 }
@@ -278,10 +281,13 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	if d.intKey {
 		d.gone = d.gone[:0]
 		d.expiry.ExpireInts(until, func(_, key int64) { d.gone = append(d.gone, key) })
-		d.slots = room(d.slots, len(d.gone))
-		d.seen.FindManyInts(d.gone, d.slots)
-		for _, s := range d.slots {
-			d.forget(s)
+		for lo := 0; lo < len(d.gone); lo += forgetRows {
+			keys := d.gone[lo:min(lo+forgetRows, len(d.gone))]
+			d.slots = room(d.slots, len(keys))
+			d.seen.FindManyInts(keys, d.slots)
+			for _, s := range d.slots {
+				d.forget(s)
+			}
 		}
 		if v, ok := d.null.Get([]byte{0}); ok {
 			if at, _ := rowenc.Varint(v); at <= until {
@@ -294,6 +300,9 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	d.expiry.ExpireBytes(until, func(_ int64, key []byte) { d.forget(d.seen.FindBytes(key)) })
 	return nil
 }
+
+// forgetRows is how many keys are looked up together to be forgotten: few enough that what was read of them is still at hand.
+const forgetRows = 1 << 10
 
 func (d *dedup) forget(slot int32) {
 	if slot >= 0 {

@@ -148,16 +148,7 @@ func (t *Hash) revive(s int32) {
 }
 
 func (t *Hash) findOrAddInt(key int64) int32 {
-	tag := tagInt(key)
-	s := t.lookupInt(key, tag)
-	if s < 0 {
-		s = t.newSlot()
-		t.ents[int(s)*t.stride+t.w] = key
-		t.insert(tag, s)
-		t.create(s)
-	} else if t.flags[s]&flagTomb != 0 {
-		t.revive(s)
-	}
+	s, _ := t.addInt(key, tagInt(key))
 	return s
 }
 

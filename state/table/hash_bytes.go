@@ -7,13 +7,7 @@ import (
 
 // findOrAddBytes is FindOrAddBytes for one key.
 func (t *Hash) findOrAddBytes(key []byte, tag uint32) int32 {
-	s := t.lookupBytes(key, tag)
-	if s < 0 {
-		return t.addBytes(key, tag)
-	}
-	if t.flags[s]&flagTomb != 0 {
-		t.revive(s)
-	}
+	s, _ := t.addNewBytes(key, tag)
 	return s
 }
 

@@ -83,7 +83,7 @@ func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
 	t.probeInts(p, keys, slots)
 	ents, w, stride := t.ents, t.w, t.stride
 	for j, key := range keys {
-		if s := slots[j]; s < 0 || ents[int(s)*stride+w] != key || t.tombs != 0 { // new, a shared tag, or perhaps a tomb
+		if s := slots[j]; s < 0 || ents[int(s)*stride+w] != key || t.tombs != 0 && t.flags[s]&flagTomb != 0 { // new, a shared tag, or a tomb
 			slots[j] = t.findOrAddInt(key)
 			ents = t.ents
 		}
@@ -158,7 +158,7 @@ func (t *Hash) findOrAddManyBytes(hashes []uint64, off []uint32, data []byte, sl
 		arena := t.probeBytes(&p, block, out)
 		for j, s := range out {
 			key := data[off[lo+j]:off[lo+j+1]]
-			if s < 0 || !isKey(arena, p.refs[j], key) || t.tombs != 0 {
+			if s < 0 || !isKey(arena, p.refs[j], key) || t.tombs != 0 && t.flags[s]&flagTomb != 0 {
 				out[j] = t.findOrAddBytes(key, p.tags[j])
 			}
 		}
