@@ -90,11 +90,15 @@ func (r *Rows) sealTail() {
 		return
 	}
 	r.rowSize = len(r.tail.data)/len(r.tail.recs) + 1
+	unsorted := r.tail.recs
 	r.tail.seal()
 	if len(r.tail.recs) > 0 {
 		r.sealed = compact(append(r.sealed, r.tail), 0)
 	}
 	r.tail = &run{}
+	if cap(unsorted) <= mergeNow {
+		r.tail.recs = unsorted[:0]
+	}
 }
 
 // mergeNow is the number of rows up to which runs are merged at once; larger

@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -54,21 +53,19 @@ func (c *rowCodec) appendRow(dst []byte, b *batch.Batch, i int) (out []byte, kle
 		dst = types.AppendKey(dst, c.types[k], b.Cols[k].Datum(i), false, false)
 	}
 	klen = len(dst) - start
-	for col, v := range b.Cols {
-		dst = types.AppendValue(dst, c.types[col], v.Datum(i))
+	for _, v := range b.Cols {
+		dst = v.AppendValue(dst, i)
 	}
 	return dst, klen
 }
 
 // decodeRow appends the row to a batch.
 func (c *rowCodec) decodeRow(row []byte, b *batch.Batch, weight int64) error {
-	var d types.Datum
 	var err error
-	for col, t := range c.types {
-		if d, row, err = types.ReadValue(t, row); err != nil {
+	for _, v := range b.Cols {
+		if row, err = v.ReadValue(row); err != nil {
 			return err
 		}
-		b.Cols[col].AppendDatum(d)
 	}
 	if len(row) > 0 {
 		return corrupt("row has %d bytes too many", len(row))
@@ -116,31 +113,20 @@ func headOf(k []byte) uint64 {
 	return binary.BigEndian.Uint64(buf[:])
 }
 
-func (r *run) compare(a, b *rowRec) int {
-	if a.head != b.head {
-		if a.head < b.head {
-			return -1
-		}
-		return 1
-	}
-	return bytes.Compare(r.data[a.off:a.off+uint64(a.length)], r.data[b.off:b.off+uint64(b.length)])
-}
-
 // seal sorts the rows and adds up the weights of equal ones.
 func (r *run) seal() {
-	slices.SortFunc(r.recs, func(a, b rowRec) int { return r.compare(&a, &b) })
-	out := r.recs[:0]
-	for i := 0; i < len(r.recs); {
-		c := r.recs[i]
-		for i++; i < len(r.recs) && r.compare(&c, &r.recs[i]) == 0; i++ {
-			c.weight += r.recs[i].weight
-		}
-		if c.weight != 0 {
-			out = append(out, c)
-		}
-	}
-	r.recs = out
+	p := sortPlaces([]*run{r})
+	defer p.done()
+	recs := make([]rowRec, 0, len(r.recs))
+	p.each(func(_ *run, rec *rowRec, weight int64) {
+		recs = append(recs, *rec)
+		recs[len(recs)-1].weight = weight
+	})
+	r.recs = recs
 }
+
+// sortedRows is the number of rows up to which runs are merged by sorting, which is quicker and takes memory for them.
+const sortedRows = 1 << 20
 
 // mergeRuns makes one run of several, adding up weights.
 func mergeRuns(runs []*run) *run {
@@ -154,6 +140,17 @@ func mergeRuns(runs []*run) *run {
 		size += len(r.data)
 	}
 	out.recs, out.data = make([]rowRec, 0, n), make([]byte, 0, size)
+	if n <= sortedRows {
+		p := sortPlaces(runs)
+		defer p.done()
+		p.each(func(r *run, rec *rowRec, weight int64) {
+			c := *rec
+			c.off, c.weight = uint64(len(out.data)), weight
+			out.data = append(out.data, r.data[rec.off:rec.off+uint64(rec.length)]...)
+			out.recs = append(out.recs, c)
+		})
+		return out
+	}
 	m := newMerge(runs, nil, nil)
 	for m.next() {
 		if m.weight != 0 {

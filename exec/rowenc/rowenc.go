@@ -24,7 +24,7 @@ const MicrosPerDay = 86_400_000_000
 // AppendRow appends the encoding of row i of cols.
 func AppendRow(dst []byte, cols []*batch.Vector, i int) []byte {
 	for _, c := range cols {
-		dst = types.AppendValue(dst, c.Type, c.Datum(i))
+		dst = c.AppendValue(dst, i)
 	}
 	return dst
 }
@@ -33,11 +33,10 @@ func AppendRow(dst []byte, cols []*batch.Vector, i int) []byte {
 // AppendRow wrote are corrupt state: it panics with *table.Failure, as a failed read does.
 func ReadRow(row []byte, cols []*batch.Vector) []byte {
 	for _, c := range cols {
-		d, rest, err := types.ReadValue(c.Type, row)
+		rest, err := c.ReadValue(row)
 		if err != nil {
 			panic(&table.Failure{Err: err})
 		}
-		c.AppendDatum(d)
 		row = rest
 	}
 	return row

@@ -51,6 +51,8 @@ type first struct {
 	// Of the batch at hand, by row where not said otherwise.
 	heads  []uint64
 	slots  []int32
+	all    []int32 // every row
+	found  []int32 // slots by place in a block
 	cand   []int32 // rows that are not beyond the end
 	hashes []uint64
 	off    []uint32
@@ -126,35 +128,70 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	}
 	sel = both(sel, sel2)
 	f.setHeads(b.N, sel, sort)
-	if !f.intKey {
-		f.findBytes(b.N, sel, part)
-		return f.offer(b, f.lists, sel, part, sort, out)
-	}
-	if part[0].Valid != nil {
-		present, nulls := make([]int32, 0, b.N), []int32(nil)
-		_ = rowenc.EachRow(b.N, sel, func(i int) error {
-			if part[0].IsNull(i) {
-				nulls = append(nulls, int32(i))
-			} else {
-				present = append(present, int32(i))
-			}
-			return nil
-		})
-		sel = present
-		if len(nulls) > 0 {
-			f.slots = room(f.slots, b.N)
+	f.slots = room(f.slots, b.N)
+	x := rowsAt{b: b, part: part, sort: sort, out: out}
+	if f.intKey && part[0].Valid != nil {
+		var nulls []int32
+		if sel, nulls = presence(part[0], b.N, sel); len(nulls) > 0 {
 			slot := f.nulls.only()
 			for _, i := range nulls {
 				f.slots[i] = slot
 			}
-			if err := f.offer(b, f.nulls, nulls, part, sort, out); err != nil {
+			if err := f.offer(x, f.nulls, nulls); err != nil {
 				return err
 			}
 		}
 	}
-	f.slots = room(f.slots, b.N)
-	f.lists.h.FindOrAddInts(part[0].I64[:b.N], sel, f.slots)
-	return f.offer(b, f.lists, sel, part, sort, out)
+	all := sel == nil
+	if all {
+		for i := int32(len(f.all)); i < int32(b.N); i++ {
+			f.all = append(f.all, i)
+		}
+		sel = f.all[:b.N]
+	}
+	// A block's partitions and lists stay in the near caches from when they are found to when they change.
+	for lo := 0; lo < len(sel); lo += block {
+		rows := sel[lo:min(lo+block, len(sel))]
+		switch {
+		case !f.intKey:
+			f.findBytes(rows, part)
+		case all:
+			hi := lo + len(rows)
+			f.lists.h.FindOrAddInts(part[0].I64[lo:hi], nil, f.slots[lo:hi])
+		default:
+			f.lists.h.FindOrAddInts(part[0].I64, rows, f.slots)
+		}
+		if err := f.offer(x, f.lists, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	block = 1024 // rows that are taken together
+	ahead = 128  // lists that are
+)
+
+// rowsAt is the batch at hand, with the values of the expressions over it.
+type rowsAt struct {
+	b          *batch.Batch
+	part, sort []*batch.Vector
+	out        dataflow.Emit
+}
+
+// presence divides the selected rows by whether a value is NULL.
+func presence(v *batch.Vector, n int, sel []int32) (present, nulls []int32) {
+	present = make([]int32, 0, n)
+	_ = rowenc.EachRow(n, sel, func(i int) error {
+		if v.IsNull(i) {
+			nulls = append(nulls, int32(i))
+		} else {
+			present = append(present, int32(i))
+		}
+		return nil
+	})
+	return present, nulls
 }
 
 func room[T any](s []T, n int) []T {
@@ -164,27 +201,26 @@ func room[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// findBytes finds the partitions of the selected rows by their keys.
-func (f *first) findBytes(n int, sel []int32, part []*batch.Vector) {
-	f.slots = room(f.slots, n)
+// findBytes finds the partitions of rows by their keys.
+func (f *first) findBytes(rows []int32, part []*batch.Vector) {
 	if len(part) == 0 {
 		slot := f.lists.only()
-		for i := range f.slots {
+		for _, i := range rows {
 			f.slots[i] = slot
 		}
 		return
 	}
 	f.data, f.off, f.hashes = f.data[:0], append(f.off[:0], 0), f.hashes[:0]
-	_ = rowenc.EachRow(n, sel, func(i int) error {
+	for _, i := range rows {
 		from := len(f.data)
-		f.data = f.partition.Append(f.data, part, i)
+		f.data = f.partition.Append(f.data, part, int(i))
 		f.off = append(f.off, uint32(len(f.data)))
 		f.hashes = append(f.hashes, table.HashBytes(f.data[from:]))
-		return nil
-	})
-	f.lists.h.FindOrAddBytes(f.hashes, f.off, f.data, f.slots[:len(f.hashes)])
-	for k := len(sel) - 1; k >= 0; k-- { // sel ascends, so what is read was not written
-		f.slots[sel[k]] = f.slots[k]
+	}
+	f.found = room(f.found, len(rows))
+	f.lists.h.FindOrAddBytes(f.hashes, f.off, f.data, f.found)
+	for k, i := range rows {
+		f.slots[i] = f.found[k]
 	}
 }
 
@@ -236,47 +272,38 @@ func headOf(key []byte) uint64 {
 	return binary.BigEndian.Uint64(buf[:])
 }
 
-// offer puts the selected rows, whose slots and heads are known, into the lists that they belong to.
-func (f *first) offer(b *batch.Batch, l *lists, sel []int32, part, sort []*batch.Vector, out dataflow.Emit) error {
-	f.cand = room(f.cand, b.N)
+// offer puts rows, whose slots and heads are known, into the lists that they belong to.
+func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
+	f.cand = room(f.cand, len(rows))
 	words, stride := l.h.WordsAll()
 	k := 0
-	if sel == nil {
-		heads, slots := f.heads[:b.N], f.slots[:b.N]
-		for i := range slots {
-			f.cand[k] = int32(i)
-			if heads[i] <= ^uint64(words[int(slots[i])*stride+endWord]) {
-				k++
-			}
-		}
-	} else {
-		for _, i := range sel {
-			f.cand[k] = i
-			if f.heads[i] <= ^uint64(words[int(f.slots[i])*stride+endWord]) {
-				k++
-			}
+	for _, i := range rows {
+		f.cand[k] = i
+		if f.heads[i] <= ^uint64(words[int(f.slots[i])*stride+endWord]) {
+			k++
 		}
 	}
+	cand := f.cand[:k]
 	l.near = l.near[:0]
-	for _, i := range f.cand[:k] {
+	for _, i := range cand {
 		l.near = append(l.near, f.slots[i])
 	}
 	l.touchMemory()
-	for _, i := range f.cand[:k] {
-		slot, head := f.slots[i], f.heads[i]
+	for _, i := range cand {
+		slot := f.slots[i]
 		w := l.h.Words(slot)
-		if head > ^uint64(w[endWord]) {
-			continue
+		if f.heads[i] > ^uint64(w[endWord]) {
+			continue // since another row of the block came in
 		}
 		if f.expiry != nil && w[countWord] == 0 {
-			if at, ok := rowenc.EventTime(part[f.n.TimeKey], int(i)); ok {
+			if at, ok := rowenc.EventTime(x.part[f.n.TimeKey], int(i)); ok {
 				f.expiry.AddBytes(at, l.h.Key(slot))
 			}
 		}
-		f.key = f.sort.Append(f.key[:0], sort, int(i))
-		f.row = rowenc.AppendRow(f.row[:0], b.Cols, int(i))
-		for times := min(b.Weight(int(i)), f.most); times > 0; times-- {
-			in, err := f.insert(l, slot, out)
+		f.key = f.sort.Append(f.key[:0], x.sort, int(i))
+		f.row = rowenc.AppendRow(f.row[:0], x.b.Cols, int(i))
+		for times := min(x.b.Weight(int(i)), f.most); times > 0; times-- {
+			in, err := f.insert(l, slot, x.out)
 			if err != nil {
 				return err
 			}
@@ -398,14 +425,11 @@ func (l *lists) inOrder(ints bool) {
 	})
 }
 
-// block is of how many lists the memory is touched ahead.
-const block = 256
-
 // show emits what changed in the output of the lists that were touched.
 func (f *first) show(l *lists, out dataflow.Emit) error {
 	for k, slot := range l.touched {
-		if k%block == 0 {
-			l.near = append(l.near[:0], l.touched[k:min(k+block, len(l.touched))]...)
+		if k%ahead == 0 {
+			l.near = append(l.near[:0], l.touched[k:min(k+ahead, len(l.touched))]...)
 			l.touchMemory()
 		}
 		list := l.h.Blob(slot)

@@ -25,11 +25,11 @@ func AppendValue(dst []byte, t Type, d Datum) []byte {
 	}
 	switch t.Layout() {
 	case LayoutI64:
-		return appendVarInt(dst, d.I)
+		return AppendIntValue(dst, d.I)
 	case LayoutF64:
 		return binary.LittleEndian.AppendUint64(append(dst, 1), math.Float64bits(d.F))
 	case LayoutPair:
-		return appendVarInt(appendVarInt(dst, d.I), d.J)
+		return AppendIntValue(AppendIntValue(dst, d.I), d.J)
 	}
 	return append(binary.AppendUvarint(dst, uint64(len(d.B))+1), d.B...)
 }
@@ -47,14 +47,14 @@ func ReadValue(t Type, b []byte) (Datum, []byte, error) {
 	var ok bool
 	switch t.Layout() {
 	case LayoutI64:
-		d.I, b, ok = readVarInt(b)
+		d.I, b, ok = ReadIntValue(b)
 	case LayoutF64:
 		if len(b) >= 9 {
 			d.F, b, ok = math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), b[9:], true
 		}
 	case LayoutPair:
-		if d.I, b, ok = readVarInt(b); ok {
-			d.J, b, ok = readVarInt(b)
+		if d.I, b, ok = ReadIntValue(b); ok {
+			d.J, b, ok = ReadIntValue(b)
 		}
 	default:
 		n, k := binary.Uvarint(b)
@@ -69,18 +69,17 @@ func ReadValue(t Type, b []byte) (Datum, []byte, error) {
 	return d, b, nil
 }
 
-func appendVarInt(dst []byte, i int64) []byte {
+// AppendIntValue is AppendValue for a value of LayoutI64 that is not NULL.
+func AppendIntValue(dst []byte, i int64) []byte {
 	z := uint64(i)<<1 ^ uint64(i>>63)
 	n := (bits.Len64(z) + 7) / 8
+	// All eight bytes are written, in one store, and those that are not needed given up again.
 	dst = append(dst, byte(1+n))
-	for ; n > 0; n-- {
-		dst = append(dst, byte(z))
-		z >>= 8
-	}
-	return dst
+	return binary.LittleEndian.AppendUint64(dst, z)[:len(dst)+n]
 }
 
-func readVarInt(b []byte) (int64, []byte, bool) {
+// ReadIntValue reads what AppendIntValue wrote at the front of b and gives what follows it; false for NULL, and for corrupt bytes.
+func ReadIntValue(b []byte) (int64, []byte, bool) {
 	if len(b) == 0 || b[0] == 0 || b[0] > 9 {
 		return 0, nil, false
 	}

@@ -1,0 +1,87 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/types"
+)
+
+// TestRunsSum: runs that are sealed, and merged by sorting or by a heap, have each row once, in the order of keys, with the sum of its weights.
+func TestRunsSum(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewSource(seed))
+	text := types.Of(types.Text)
+	for round := range 60 {
+		codec := rowCodec{types: []types.Type{text, types.Of(types.Int8)}, key: [][]int{nil, {0}, {1, 0}}[rnd.Intn(3)]}
+		prefix := []string{"", "common prefix ", "pre"}[rnd.Intn(3)]
+		keys := 1 + rnd.Intn([]int{3, 400, 5000}[rnd.Intn(3)])
+		want := map[string]int64{}
+		var runs []*run
+		for range 1 + rnd.Intn(6) {
+			r := &run{}
+			for range rnd.Intn(4) {
+				b := batch.New(codec.types, 0)
+				for range rnd.Intn(300) {
+					b.Cols[0].AppendString(fmt.Sprint(prefix, rnd.Intn(keys)))
+					if b.Cols[1].AppendInt(int64(rnd.Intn(3))); rnd.Intn(5) == 0 {
+						b.Cols[1].SetNull(b.N)
+					}
+					w := int64(1 - 2*rnd.Intn(2))
+					b.EndRow(w)
+					k, _ := codec.appendRow(nil, b, b.N-1)
+					if want[string(k)] += w; want[string(k)] == 0 {
+						delete(want, string(k))
+					}
+				}
+				r.add(&codec, b)
+			}
+			r.seal()
+			checkRun(t, r)
+			runs = append(runs, r)
+		}
+		var sorted []string
+		for k := range want {
+			sorted = append(sorted, k)
+		}
+		slices.Sort(sorted)
+		out := mergeRuns(runs)
+		checkRun(t, out)
+		if len(out.recs) != len(sorted) {
+			t.Fatalf("round %d: %d rows, want %d", round, len(out.recs), len(sorted))
+		}
+		for i, k := range sorted {
+			if string(out.key(i)) != k || out.recs[i].weight != want[k] {
+				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, out.key(i), out.recs[i].weight, k, want[k])
+			}
+		}
+		heap, n := newMerge(runs, nil, nil), 0
+		for heap.next() {
+			if heap.weight == 0 {
+				continue
+			}
+			if c := out.recs[n]; !bytes.Equal(heap.key, out.key(n)) || heap.weight != c.weight || heap.klen != int(c.klen) {
+				t.Fatalf("round %d: row %d of the heap is %q x%d", round, n, heap.key, heap.weight)
+			}
+			n++
+		}
+		if n != len(out.recs) {
+			t.Fatalf("round %d: %d rows from the heap, %d from the sort", round, n, len(out.recs))
+		}
+	}
+}
+
+func checkRun(t *testing.T, r *run) {
+	t.Helper()
+	for i := range r.recs {
+		if r.recs[i].weight == 0 || r.recs[i].head != headOf(r.key(i)) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
+			t.Fatalf("row %d of %d of a run is not in its place", i, len(r.recs))
+		}
+	}
+}
