@@ -38,14 +38,15 @@ type facts struct {
 	counts map[int64]int64
 	names  map[string]string
 	wins   map[int64]map[int64]int64
+	held   map[string]int64 // weights of rows with a time
 }
 
 func newFacts() *facts {
-	return &facts{rows: map[string]int64{}, counts: map[int64]int64{}, names: map[string]string{}, wins: map[int64]map[int64]int64{}}
+	return &facts{rows: map[string]int64{}, counts: map[int64]int64{}, names: map[string]string{}, wins: map[int64]map[int64]int64{}, held: map[string]int64{}}
 }
 
 func (f *facts) clone() *facts {
-	g := &facts{slices.Clone(f.chunks), maps.Clone(f.rows), maps.Clone(f.counts), maps.Clone(f.names), map[int64]map[int64]int64{}}
+	g := &facts{slices.Clone(f.chunks), maps.Clone(f.rows), maps.Clone(f.counts), maps.Clone(f.names), map[int64]map[int64]int64{}, maps.Clone(f.held)}
 	for k, v := range f.wins {
 		g.wins[k] = maps.Clone(v)
 	}
@@ -61,6 +62,9 @@ func rowText(b *batch.Batch, i int) string {
 }
 
 const winSize = 50
+
+// heldText tells rows of an id and a time apart; it sorts by time.
+func heldText(at, id int64) string { return fmt.Sprintf("%012d|%d", at, id) }
 
 // learn is what the records mean.
 func (f *facts) learn(rec *state.EpochRecord) {
@@ -91,11 +95,15 @@ func (f *facts) learn(rec *state.EpochRecord) {
 						}
 						f.wins[end][id]++
 					}
+					if at := b.Cols[2].I64[i]; at > rec.Timestamp {
+						f.held[heldText(at, id)]++
+					}
 				}
 			}
 			return nil
 		})
 	}
+	maps.DeleteFunc(f.held, func(k string, _ int64) bool { return k < heldText(rec.Timestamp+1, 0) })
 	maps.DeleteFunc(f.wins, func(end int64, _ map[int64]int64) bool { return end <= rec.Timestamp })
 	if rec.Epoch%17 == 0 {
 		maps.DeleteFunc(f.names, func(k, _ string) bool { return k >= "n00100" && k < "n00150" })
@@ -112,6 +120,7 @@ type mini struct {
 	counts *table.Hash
 	names  *table.Ordered
 	wins   *table.Windows
+	held   *table.Stretches
 }
 
 func openMini(t *testing.T, fs vfs.FS, cfg *rand.Rand) *mini {
@@ -130,6 +139,7 @@ func openMini(t *testing.T, fs vfs.FS, cfg *rand.Rand) *mini {
 	m.counts = m.sp.Hash(table.Decl{Name: "counts", IntKey: true, Words: 1})
 	m.names = m.sp.Ordered(table.Decl{Name: "names"})
 	m.wins = m.sp.Windows(table.Decl{Name: "wins", IntKey: true, Words: 1})
+	m.held = m.sp.Stretches(table.Decl{Name: "held", Width: winSize})
 	if err := m.sp.Verify(); err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +175,10 @@ func (m *mini) run(rec *state.EpochRecord) {
 						h.Words(slot[0])[0]++
 						h.MarkDirty(slot[:])
 					}
+					if at := b.Cols[2].I64[i]; at > rec.Timestamp {
+						k := fmt.Append(nil, id)
+						m.held.Append(table.HashBytes(k), k, at, 1, b.Cols[1].Bytes(i), false)
+					}
 				}
 			}
 			if third != nil {
@@ -180,6 +194,9 @@ func (m *mini) run(rec *state.EpochRecord) {
 		if end <= rec.Timestamp {
 			m.wins.Drop(end)
 		}
+	}
+	if _, err := m.held.Expire(rec.Timestamp, nil); err != nil {
+		m.t.Fatal(err)
 	}
 	if rec.Epoch%17 == 0 {
 		m.names.DeleteRange([]byte("n00100"), []byte("n00150"))
@@ -201,6 +218,15 @@ func (m *mini) check(want *facts) {
 		got.wins[e.WindowEnd][e.Int] = e.Words[0]
 		return true
 	})
+	m.held.Each(func(r table.Row) bool {
+		var id int64
+		fmt.Sscan(string(r.Key()), &id)
+		got.held[heldText(r.Time(), id)] += r.Weight()
+		return true
+	})
+	if !maps.Equal(got.held, want.held) {
+		m.t.Fatalf("held: %d, want %d", len(got.held), len(want.held))
+	}
 	if !slices.Equal(got.chunks, want.chunks) {
 		m.t.Fatalf("chunks: %d rows, want %d", len(got.chunks), len(want.chunks))
 	}

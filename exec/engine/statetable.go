@@ -240,7 +240,7 @@ func valueFields(t table.Info) *custom.Schema {
 			fs = append(fs, custom.Field{Name: c.Name, Type: c.Type})
 		}
 	}
-	if t.Kind == table.KindOrdered {
+	if t.Kind == table.KindOrdered || t.Kind == table.KindStretches {
 		return custom.NewSchema(append(fs, custom.Field{Name: "state", Type: types.Of(types.Bytea)}))
 	}
 	for i, c := range t.Decl.Value {

@@ -4,6 +4,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // finish ends a SELECT: rows that were held back and have no match come out.
@@ -14,10 +15,17 @@ func (o *join) finish(out dataflow.Emit) error {
 			continue
 		}
 		var err error
-		s.rows.Scan(nil, nil, func(key, val []byte) bool {
-			err = o.showUnmatched(s, key, val, out)
-			return err == nil
-		})
+		if o.near {
+			s.near.Each(func(r table.Row) bool {
+				err = o.showNear(s, r, out)
+				return err == nil
+			})
+		} else {
+			s.rows.Scan(nil, nil, func(key, val []byte) bool {
+				err = o.showUnmatched(s, key, val, out)
+				return err == nil
+			})
+		}
 		if err != nil {
 			return err
 		}
@@ -99,6 +107,9 @@ func (o *join) evictKeys(until int64, out dataflow.Emit) error {
 
 // evictTimes removes a side's rows whose time is at or below until, by its index of times.
 func (o *join) evictTimes(s *side, until int64, out dataflow.Emit) error {
+	if o.near {
+		return o.expireNear(s, until, out)
+	}
 	hi := rowenc.AfterTime(nil, until)
 	var err error
 	show := o.hold && o.shows(s)

@@ -35,6 +35,7 @@ func New(n *plan.Join, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 	o.keyed = mixed == nil && !o.rangeBound
 	o.span = findSpan(mixed, len(in[0]))
 	o.sticky = n.Left.Props().AppendOnly && n.Right.Props().AppendOnly
+	o.near = o.findNear()
 	o.pairs = newPairs(both)
 	o.outTypes = both
 	if o.leftOnly() {
@@ -68,6 +69,8 @@ type join struct {
 	keyed bool
 	// sticky says that neither side has deletions: a row that has matched once stays matched.
 	sticky bool
+	// near says that rows are in stretches of time (near.go).
+	near bool
 	// rangeBound says that a range condition bounds state: a row with a NULL event time can't match.
 	rangeBound bool
 	hold       bool // append mode: unmatched rows appear when that is certain
@@ -156,6 +159,7 @@ func (o *join) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.E
 // EndEpoch implements dataflow.Operator.
 func (o *join) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	o.holding = o.hold || ep.Final
+	o.loadCounts()
 	o.nulls, o.nullsLast = 0, o.nulls
 	var err error
 	switch {
@@ -215,6 +219,9 @@ func (o *join) Stats() dataflow.Stats {
 			if t != nil {
 				s.MemoryUsedBytes += t.MemBytes()
 			}
+		}
+		if d.near != nil {
+			s.MemoryUsedBytes += d.near.MemBytes()
 		}
 	}
 	return s

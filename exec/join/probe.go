@@ -7,6 +7,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 var errNoTime = sqlerr.New(sqlerr.InternalError, "a join bounds the state of a side that has no event time")
@@ -26,6 +27,11 @@ type pairs struct {
 	toff    []uint32
 	by      []int64
 
+	// Of rows in stretches: rows of the batch, and the other ones, and what times each row of the batch looks for.
+	mine     []int32
+	near     []table.Row
+	from, to []int64
+
 	key, lo, end []byte // buffers
 }
 
@@ -41,6 +47,9 @@ func (o *join) process(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflo
 		return err
 	}
 	s.found = append(s.found[:0], make([]int64, len(s.live))...)
+	if o.near {
+		return o.processNear(ep, s, other, b, out)
+	}
 	if o.keyed && o.leftOnly() {
 		// No pairs come out and counts say it all.
 	} else if err := o.probe(ep, s, other, b, out); err != nil {
@@ -104,46 +113,59 @@ func (o *join) probe(ep *dataflow.Epoch, s, other *side, b *batch.Batch, out dat
 	return o.countTouched(other, out)
 }
 
-// flushPairs tests the candidates and emits those that pass.
+// flushPairs emits the candidates that pass, and notes the other rows that got matches if their numbers are counted.
 func (o *join) flushPairs(ep *dataflow.Epoch, s *side, b *batch.Batch, counting bool, out dataflow.Emit) error {
 	p := o.pairs
+	live, n := p.live, p.b.N
+	sel, err := o.emitPairs(ep, s, out)
+	if err == nil && counting {
+		err = rowenc.EachRow(n, sel, func(c int) error {
+			p.touched = append(p.touched, p.keys[p.koff[c]:p.koff[c+1]]...)
+			p.toff = append(p.toff, uint32(len(p.touched)))
+			p.by = append(p.by, b.Weight(int(s.live[live[c]])))
+			return nil
+		})
+	}
+	p.keys, p.koff = p.keys[:0], p.koff[:1]
+	return err
+}
+
+// emitPairs tests the candidates, counts those that pass in found and emits them. It gives those (nil: all), valid until the next call.
+func (o *join) emitPairs(ep *dataflow.Epoch, s *side, out dataflow.Emit) (sel []int32, err error) {
+	p := o.pairs
 	if p.b.N == 0 {
-		return nil
+		return nil, nil
 	}
 	// Many candidates may go by before one passes.
 	if err := ep.Interrupted(); err != nil {
-		return err
+		return nil, err
 	}
-	passed, sel := p.b, []int32(nil)
+	passed := p.b
 	if o.residual != nil {
-		var err error
 		if sel, err = o.testPairs(ep); err != nil {
-			return err
+			return nil, err
 		}
-		if len(sel) < p.b.N {
+		if len(sel) == p.b.N {
+			sel = nil
+		} else {
 			passed = nil
 			if !o.leftOnly() && len(sel) > 0 {
 				passed = p.b.Select(sel)
 			}
 		}
 	}
-	_ = rowenc.EachRow(p.b.N, sel, func(c int) error {
-		j := p.live[c]
-		s.found[j] += p.other[c]
-		if counting {
-			p.touched = append(p.touched, p.keys[p.koff[c]:p.koff[c+1]]...)
-			p.toff = append(p.toff, uint32(len(p.touched)))
-			p.by = append(p.by, b.Weight(int(s.live[j])))
-		}
-		return nil
-	})
-	var err error
+	if s.tracked {
+		_ = rowenc.EachRow(p.b.N, sel, func(c int) error {
+			s.found[p.live[c]] += p.other[c]
+			return nil
+		})
+	}
 	if passed != nil && !o.leftOnly() {
 		err = out(passed)
 	}
 	p.b.Reset()
-	p.live, p.other, p.keys, p.koff = p.live[:0], p.other[:0], p.keys[:0], p.koff[:1]
-	return err
+	p.live, p.other = p.live[:0], p.other[:0]
+	return sel, err
 }
 
 // testPairs gives the candidates for which the rest of the condition is true; it is never nil.

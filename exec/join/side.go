@@ -21,6 +21,11 @@ import (
 //
 //	rows    k, row -> length of k (uvarint), weight, number of matches (varints; the last only if tracked and not keyed)
 //	times   event time in 8 bytes, key in rows -> weight (varint)  (if a range bounds the side)
+//
+// A join that near.go is for has, in place of rows and times:
+//
+//	near    k, time, row, weight, whether it has a match        (a table.Stretches)
+//
 //	counts  k -> number of rows (varint)                        (if the other side is tracked and matches are counted by key)
 type side struct {
 	port  int
@@ -33,17 +38,19 @@ type side struct {
 	timeCol            int // column that carries a watermark, -1 for none
 	bound              *plan.StateBound
 	rows               *table.Ordered // nil where counts are enough
+	near               *table.Stretches
 	times              *table.Ordered
 	counts             *table.Ordered
 	count, saved       int64 // rows stored, by weight; and as of the last save
 
 	// Of the batch that is being processed:
-	live  []int32 // rows that may match
-	koff  []uint32
-	kbuf  []byte  // join keys of live rows: kbuf[koff[j]:koff[j+1]]
-	when  []int64 // times of live rows, if there is a span
-	found []int64 // weight of the matches of live rows
-	ownB  []int32
+	live   []int32 // rows that may match
+	koff   []uint32
+	kbuf   []byte   // join keys of live rows: kbuf[koff[j]:koff[j+1]]
+	when   []int64  // times of live rows, if there is a span
+	hashes []uint64 // of the join keys, if rows are in stretches
+	found  []int64  // weight of the matches of live rows
+	ownB   []int32
 }
 
 func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int) error {
@@ -76,13 +83,18 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 		rowCols = append(rowCols, table.Column{Name: "row_time", Type: bigint, Time: true, Again: true})
 	}
 	rowCols = append(rowCols, rowenc.Columns("c", in[i])...)
+	rowValue := []table.Column{{Name: "key_length", Type: bigint}, {Name: "weight", Type: bigint}, {Name: "matches", Type: bigint}}
 	if o.keyed && otherTracked {
 		s.counts = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyToNumValues", Key: keyCols,
 			Value: []table.Column{{Name: "rows", Type: bigint}}})
 	}
+	if o.near {
+		s.near = sp.Stretches(table.Decl{Operator: opID, Name: name + "-keyWithIndexToValue", Key: rowCols, Value: rowValue,
+			Width: o.span.width(), Forgets: i == 0 && o.leftOnly() && o.hold})
+		return nil
+	}
 	if s.counts == nil || !o.leftOnly() {
-		s.rows = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyWithIndexToValue", Key: rowCols,
-			Value: []table.Column{{Name: "key_length", Type: bigint}, {Name: "weight", Type: bigint}, {Name: "matches", Type: bigint}}})
+		s.rows = sp.Ordered(table.Decl{Operator: opID, Name: name + "-keyWithIndexToValue", Key: rowCols, Value: rowValue})
 	}
 	if s.bound != nil {
 		if s.timeCol < 0 {

@@ -17,8 +17,10 @@ type Backing interface {
 //	d | table 2 | entry key                          Ordered
 //	d | table 2 | hash 2 | entry key                 Hash
 //	d | table 2 | window end 8 | hash 2 | entry key  Windows
+//	d | table 2 | start 8 | ...                      Stretches (stretches_disk.go)
 //	m | table 2                                      declaration and number of entries
 //	m | table 2 | window end 8                       start of a window and its number of entries
+//	m | table 2 | start 8                            what is known of a stretch
 //
 // Integers are big-endian; window ends and int keys have their sign bit flipped, so that they sort.
 const (

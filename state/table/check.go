@@ -10,7 +10,8 @@ import (
 type Checker struct {
 	decls   map[int]storedDecl
 	want    map[int]int64           // entries by table, as recorded
-	windows map[int]map[int64]int64 // entries by window, as recorded less as seen
+	windows map[int]map[int64]int64 // entries by window or stretch, as recorded less as seen
+	bits    map[int]map[int64]int   // by stretch
 	seen    map[int]int64           // entries by table
 }
 
@@ -19,7 +20,7 @@ func MetaRange() (lo, hi []byte) { return []byte{spaceMeta}, []byte{spaceMeta + 
 
 // NewChecker makes a checker.
 func NewChecker() *Checker {
-	return &Checker{map[int]storedDecl{}, map[int]int64{}, map[int]map[int64]int64{}, map[int]int64{}}
+	return &Checker{map[int]storedDecl{}, map[int]int64{}, map[int]map[int64]int64{}, map[int]map[int64]int{}, map[int]int64{}}
 }
 
 // Declare takes a key that describes a table or a window.
@@ -35,6 +36,9 @@ func (c *Checker) Declare(k, v []byte) error {
 		}
 		c.decls[ord], c.want[ord] = d, n
 		return nil
+	}
+	if c.decls[ord].Kind == string(KindStretches) {
+		return c.declareStretch(ord, k, v)
 	}
 	_, count, ok := parseWindow(v)
 	if !ok {
@@ -62,6 +66,8 @@ func (c *Checker) Add(k, v []byte) error {
 	switch Kind(d.Kind[0]) {
 	case KindOrdered:
 		return nil
+	case KindStretches:
+		return c.addChunk(ord, d, k, v)
 	case KindWindows:
 		if len(rest) < 8 {
 			return fmt.Errorf("key %x lacks a window", k)
@@ -89,6 +95,50 @@ func (c *Checker) Add(k, v []byte) error {
 	return nil
 }
 
+// declareStretch takes the record of a stretch.
+func (c *Checker) declareStretch(ord int, k, v []byte) error {
+	var x stretch
+	if !x.parse(v) {
+		return fmt.Errorf("record of a stretch of table %d is malformed", ord)
+	}
+	if c.windows[ord] == nil {
+		c.windows[ord], c.bits[ord] = map[int64]int64{}, map[int64]int{}
+	}
+	c.windows[ord][windowEnd(k)], c.bits[ord][windowEnd(k)] = x.rows, x.bits
+	return nil
+}
+
+// addChunk takes rows or marks of a stretch.
+func (c *Checker) addChunk(ord int, d storedDecl, k, v []byte) error {
+	c.seen[ord]-- // rows are counted, not keys
+	if len(k) < 12 {
+		return fmt.Errorf("key %x lacks a stretch", k)
+	}
+	x := stretch{start: windowEnd(k)}
+	if _, ok := c.windows[ord][x.start]; !ok {
+		return fmt.Errorf("key %x is of a stretch that is not there", k)
+	}
+	x.bits = c.bits[ord][x.start]
+	switch rest := k[12:]; {
+	case k[11] == pageKind && len(rest) == 4 && len(v) == 8*pageWords:
+		return nil
+	case k[11] != chunkKind || len(rest) != 6:
+		return fmt.Errorf("key %x is malformed", k)
+	}
+	bucket, err := binary.BigEndian.Uint16(k[12:]), error(nil)
+	if e := readChunk(x.start, binary.BigEndian.Uint32(k[14:]), v, func(r diskRow) bool {
+		c.seen[ord]++
+		c.windows[ord][x.start]--
+		if x.bucket(uint32(HashBytes(r.key)>>32)) != bucket || r.time-x.start < 0 || r.time-x.start >= d.Width {
+			err = fmt.Errorf("key %x: a row does not lie where its key and time say", k)
+		}
+		return err == nil
+	}); e != nil {
+		return fmt.Errorf("key %x: %w", k, e)
+	}
+	return err
+}
+
 // Problems says what does not fit together.
 func (c *Checker) Problems() []string {
 	var out []string
@@ -98,7 +148,7 @@ func (c *Checker) Problems() []string {
 		}
 		for end, n := range c.windows[ord] {
 			if n != 0 {
-				out = append(out, fmt.Sprintf("table %d, %q: window %d lacks %d entries", ord, d.Name, end, n))
+				out = append(out, fmt.Sprintf("table %d, %q: window or stretch %d lacks %d entries", ord, d.Name, end, n))
 			}
 		}
 	}

@@ -56,6 +56,18 @@ func (s *Space) Windows(d Decl) *Windows {
 	return w
 }
 
+// Stretches declares the next table of the space, or opens it again after a restart.
+func (s *Space) Stretches(d Decl) *Stretches {
+	s, d = s.of(d)
+	inf, known := s.declare(KindStretches, d)
+	t := newStretches(inf)
+	if known >= 0 && s.backing != nil {
+		t.reopen()
+	}
+	s.tables = append(s.tables, t)
+	return t
+}
+
 // Verify is called when all tables are declared. It gives the error of a
 // space whose declarations are not those that the store has (55000), saying
 // what changed. The tables must then not be used.
@@ -108,13 +120,15 @@ type storedDecl struct {
 	Slot     int      `json:",omitempty"`
 	Words    int      `json:",omitempty"`
 	IntKey   bool     `json:",omitempty"`
+	Width    int64    `json:",omitempty"`
+	Forgets  bool     `json:",omitempty"`
 	Key      []Column `json:",omitempty"`
 	Value    []Column `json:",omitempty"`
 }
 
 func (inf *tableInfo) encode(entries int64) []byte {
 	d := inf.decl
-	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.IntKey, d.Key, d.Value})
+	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.IntKey, d.Width, d.Forgets, d.Key, d.Value})
 	fail(err)
 	return append(binary.AppendVarint(nil, entries), js...)
 }
@@ -125,7 +139,7 @@ func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
 		return 0, d, fmt.Errorf("declaration of a state table is malformed")
 	}
 	err = json.Unmarshal(raw[n:], &d)
-	if err == nil && (len(d.Kind) != 1 || d.Words < 0) {
+	if err == nil && (len(d.Kind) != 1 || d.Words < 0 || d.Width < 0 || d.Width == 0 && d.Kind == string(KindStretches)) {
 		err = fmt.Errorf("declaration of a state table is malformed")
 	}
 	return entries, d, err
@@ -158,6 +172,10 @@ func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
 		return 0, fmt.Sprintf("%sentries had %d words and have %d", where, was.Words, d.Words)
 	case was.IntKey != d.IntKey:
 		return 0, where + "the form of the key changed"
+	case was.Width != d.Width:
+		return 0, fmt.Sprintf("%sstretches had %d microseconds and have %d", where, was.Width, d.Width)
+	case was.Forgets != d.Forgets:
+		return 0, where + "the meaning of marks changed"
 	}
 	if s := compareColumns("key", was.Key, d.Key); s != "" {
 		return 0, where + s

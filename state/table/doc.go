@@ -14,9 +14,10 @@
 //	}
 //	h.MarkDirty(slots)
 //
-// There are three kinds. Hash is an open-addressing table with inline int64
+// There are four kinds. Hash is an open-addressing table with inline int64
 // words, for aggregates and deduplication. Windows is one Hash per window end,
-// dropped whole when the window closes. Ordered is a byte-ordered map, for
+// dropped whole when the window closes. Stretches holds rows by key and event
+// time, for joins bounded by time. Ordered is a byte-ordered map, for other
 // joins, sessions, timers and user state.
 //
 // Between two epochs the engine may call Freeze, which copies what changed

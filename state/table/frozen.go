@@ -26,6 +26,7 @@ type Frozen struct {
 	parts  []*part // in the order of their keys
 	ranges []Range
 	left   []member // tables that are not copied yet
+	full   []*part  // parts with what the writer adds
 	merged bool     // ranges are sorted
 	done   atomic.Bool
 }
@@ -34,7 +35,10 @@ type Frozen struct {
 // descriptions of all. Entries are copied into blocks that never move, as growing one
 // buffer would hold up the epoch that does it: each is a header, the key and the value.
 type part struct {
-	prefix int // bytes that all keys have in common, at least
+	prefix int           // bytes that all keys have in common, at least
+	common []byte        // those of a part of newPart
+	fill   func(p *part) // nil, or adds what else the part has, when it is written
+	lent   int           // bytes that fill is about to copy
 	blocks [][]byte
 	n      int
 	bytes  int64
@@ -80,6 +84,13 @@ func (p *part) put(b []byte, off, klen int, del bool) {
 	p.bytes += int64(len(b) - off)
 }
 
+// add notes a change by its key and value.
+func (p *part) add(key, val []byte, del bool) {
+	b := p.room(len(key) + len(val))
+	off := len(b)
+	p.put(append(append(b, key...), val...), off, len(key), del)
+}
+
 // change gives what lies at off of a block, and where the next one begins.
 func (p *part) change(block, off uint32) (c Change, next uint32) {
 	b := p.blocks[block][off:]
@@ -113,14 +124,14 @@ func (f *Frozen) fan(prefix []byte, n int) (parts []*part, log uint) {
 
 // newPart adds a part whose keys begin with prefix; parts are added in the order of their keys.
 func (f *Frozen) newPart(prefix []byte) *part {
-	p := &part{prefix: len(prefix)}
+	p := &part{prefix: len(prefix), common: prefix}
 	f.parts = append(f.parts, p)
 	return p
 }
 
 // memBytes gives the memory that the copies of changes occupy, about.
 func (p *part) memBytes() int64 {
-	n := int64(0)
+	n := int64(p.lent)
 	for _, b := range p.blocks {
 		n += int64(cap(b))
 	}
@@ -132,6 +143,24 @@ func (f *Frozen) Complete() {
 	for f.sp != nil && len(f.left) > 0 {
 		f.sp.step(f, 1<<20)
 	}
+}
+
+// written gives the parts with all that they have. It is the writer's work, and changes nothing that others see.
+func (f *Frozen) written() []*part {
+	f.Complete()
+	if f.full != nil {
+		return f.full
+	}
+	f.full = slices.Clone(f.parts)
+	for i, p := range f.full {
+		if p.fill != nil {
+			all := *p
+			all.blocks = slices.Clone(p.blocks)
+			p.fill(&all)
+			f.full[i] = &all
+		}
+	}
+	return f.full
 }
 
 // Ranges lists the key ranges to delete, ascending and apart from each other.
@@ -161,9 +190,8 @@ func (f *Frozen) Ranges() []Range {
 
 // Len gives the number of changes.
 func (f *Frozen) Len() int {
-	f.Complete()
 	n := 0
-	for _, p := range f.parts {
+	for _, p := range f.written() {
 		n += p.n
 	}
 	return n
@@ -171,9 +199,8 @@ func (f *Frozen) Len() int {
 
 // Bytes gives the size of keys and values.
 func (f *Frozen) Bytes() int64 {
-	f.Complete()
 	n := int64(0)
-	for _, p := range f.parts {
+	for _, p := range f.written() {
 		n += p.bytes
 	}
 	return n
@@ -181,9 +208,8 @@ func (f *Frozen) Bytes() int64 {
 
 // Each calls f for the changes in ascending order of keys. The slices are valid as long as the Frozen.
 func (f *Frozen) Each(g func(c Change) error) error {
-	f.Complete()
 	var s recordSorter
-	for _, p := range f.parts {
+	for _, p := range f.written() {
 		for _, r := range s.sort(p) {
 			c, _ := p.change(r.block, r.off)
 			if err := g(c); err != nil {

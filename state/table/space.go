@@ -30,6 +30,8 @@ type Decl struct {
 	Key, Value []Column // declared schema, for SQL reading and the check at restart
 	Words      int      // Hash and Windows: number of int64 words inline in each entry
 	IntKey     bool     // Hash and Windows: the key is one int64 that is never NULL; otherwise key bytes
+	Width      int64    // Stretches: microseconds of event time that lie in one of them, above 0
+	Forgets    bool     // Stretches: a row that is marked is not there any more
 }
 
 // Failure is the panic value of a table whose read from disk failed.
@@ -97,6 +99,8 @@ const (
 	KindOrdered Kind = 'o'
 	KindHash    Kind = 'h'
 	KindWindows Kind = 'w'
+
+	KindStretches Kind = 's'
 )
 
 // tableInfo is the identity of a table within its space.
@@ -109,7 +113,7 @@ type tableInfo struct {
 	written int64 // number of entries + 1 in the record of the table that was frozen last; 0: none
 }
 
-// Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash and Windows may be called
+// Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash, Windows and Stretches may be called
 // on it; the tables are among those of s.
 func (s *Space) Slot(i int) *Space { return &Space{whole: s, slot: i} }
 
