@@ -285,11 +285,35 @@ func (v *Vector) gather(src *Vector, sel []int32) {
 	case types.LayoutPair:
 		v.I64, v.J64 = appendPicked(v.I64, src.I64, sel), appendPicked(v.J64, src.J64, sel)
 	default:
-		for _, i := range sel {
-			v.Data = append(v.Data, src.Data[src.Off[i]:src.Off[i+1]]...)
-			v.Off = append(v.Off, uint32(len(v.Data)))
+		v.AppendPicked(src.Data, src.Off, sel)
+		return
+	}
+	v.N += len(sel)
+}
+
+// AppendPicked appends to a column of bytes without NULLs the values that sel names, of which value i is data from off[i] to off[i+1].
+func (v *Vector) AppendPicked(data []byte, off []uint32, sel []int32) {
+	const short = 16 // a value up to so long is copied as if it were so long, without a loop or a call
+	n, from := len(v.Off), len(v.Data)
+	v.Off = slices.Grow(v.Off, len(sel))[:n+len(sel)]
+	ends, end := v.Off[n:], uint32(from)
+	for k, i := range sel {
+		end += off[i+1] - off[i]
+		ends[k] = end
+	}
+	v.Data = slices.Grow(v.Data, int(end)-from+short)[:int(end)+short]
+	at := from
+	for k, i := range sel {
+		a := int(off[i])
+		if next := int(ends[k]); next-at <= short && a+short <= len(data) {
+			*(*[short]byte)(v.Data[at:]) = [short]byte(data[a:])
+			at = next
+		} else {
+			copy(v.Data[at:next], data[a:])
+			at = next
 		}
 	}
+	v.Data = v.Data[:end]
 	v.N += len(sel)
 }
 

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"encoding/binary"
 	"io"
 	"math/big"
 	"slices"
@@ -189,6 +190,15 @@ func (p *pageCursor) values(v *encoding.Values, index []int32) {
 
 // isASCII says whether b has bytes from 1 to 127 only.
 func isASCII(b []byte) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	var words uint64
+	for ; len(b) >= 8; b = b[8:] {
+		w := binary.LittleEndian.Uint64(b)
+		words |= w | (w-ones)&^w // a byte that is 0 borrows from its top bit, and is the first to do so
+	}
+	if words&tops != 0 {
+		return false
+	}
 	var high byte
 	for _, c := range b {
 		high |= c | (c - 1)
@@ -366,13 +376,13 @@ func (p *pageCursor) plain(r *parquetReader, i int, v *batch.Vector, n int) {
 
 // texts adds values from to to-1 as they are, to a column without NULLs.
 func (p *pageCursor) texts(v *batch.Vector, from, to int) {
-	n := len(v.Off)
-	v.Off = slices.Grow(v.Off, to-from)[:n+to-from]
-	for k := from; k < to; k++ {
-		v.Data = append(v.Data, p.bytes(k)...)
-		v.Off[n+k-from] = uint32(len(v.Data))
+	if p.offsets != nil && p.index != nil {
+		v.AppendPicked(p.data, p.offsets, p.index[from:to])
+		return
 	}
-	v.N += to - from
+	for k := from; k < to; k++ {
+		v.AppendBytes(p.bytes(k))
+	}
 }
 
 func beUint64(b []byte) uint64 {
