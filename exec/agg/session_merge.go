@@ -396,8 +396,24 @@ func (m *mergedSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
 			return err
 		}
 	}
-	m.touched, m.old, m.oldBad = m.touched[:0], nil, nil
+	m.forget()
 	return em.flush()
+}
+
+// forget forgets the epoch. What it noted in the entries would show in the state, where it says nothing of the sessions.
+func (m *mergedSessions) forget() {
+	for part := range m.t {
+		if m.t[part].h == nil {
+			continue
+		}
+		words, w := m.t[part].h.WordsAll()
+		for _, x := range m.touched {
+			if int(x.part) == part && x.slot >= 0 {
+				words[int(x.slot)*w+wordTouch] = 0
+			}
+		}
+	}
+	m.touched, m.old, m.oldBad = m.touched[:0], nil, nil
 }
 
 // emitChanges gives, for every session that changed, the row it stood for and the one it stands for now.
