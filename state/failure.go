@@ -63,10 +63,18 @@ func (s *Store) close(c io.Closer) error {
 // guard runs a write. The goroutine that meets a failing disk is parked inside
 // Pebble, so it must not be the caller's.
 func (s *Store) guard(write func() error) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	return s.unlessFailed(write)
+}
+
+// writable gives the error that a write answers with at once.
+func (s *Store) writable() error {
 	if s.opts.ReadOnly {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "the data directory is open read-only")
 	}
-	return s.unlessFailed(write)
+	return s.Failure()
 }
 
 // unlessFailed runs what may meet a failing disk, or a lock that it holds.
@@ -76,6 +84,11 @@ func (s *Store) unlessFailed(f func() error) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- f() }()
+	return s.await(done)
+}
+
+// await gives what comes from done, or the failure of the store, which what was to answer may never come back from.
+func (s *Store) await(done <-chan error) error {
 	select {
 	case err := <-done:
 		return err

@@ -23,12 +23,15 @@ const (
 	keyMark     byte = 'w' // w | name: named records of the checkpoint; w | "checkpoint" is its marker
 )
 
+// newKey begins a key, with room for the longest of fixed length.
+func newKey(space byte) []byte { return append(make([]byte, 0, 24), space) }
+
 func relationKey(space byte, oid catalog.OID) []byte {
-	return binary.BigEndian.AppendUint32([]byte{space}, uint32(oid))
+	return binary.BigEndian.AppendUint32(newKey(space), uint32(oid))
 }
 
 func epochKey(epoch uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{keyEpoch}, epoch)
+	return binary.BigEndian.AppendUint64(newKey(keyEpoch), epoch)
 }
 
 func chunkKey(oid catalog.OID, epoch uint64, index int) []byte {
@@ -41,10 +44,10 @@ func chunkFrom(oid catalog.OID, epoch uint64) []byte {
 }
 
 func spoolKey(id uint64, index int) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{keySpool}, id), uint32(index))
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(newKey(keySpool), id), uint32(index))
 }
 
-func spoolRefKey(id uint64) []byte { return binary.BigEndian.AppendUint64([]byte{keySpoolRef}, id) }
+func spoolRefKey(id uint64) []byte { return binary.BigEndian.AppendUint64(newKey(keySpoolRef), id) }
 
 func contentKey(oid catalog.OID, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(relationKey(keyContent, oid), seq)

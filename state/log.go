@@ -89,12 +89,23 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 		s.unsynced.Store(true)
 		return b.Close, nil
 	}
-	if err := s.guard(func() error { return s.db.ApplyNoSyncWait(b, pebble.Sync) }); err != nil {
+	if err := s.writable(); err != nil {
+		return nil, err
+	}
+	applied, synced := make(chan error, 1), make(chan error, 1)
+	go func() {
+		err := s.db.ApplyNoSyncWait(b, pebble.Sync)
+		applied <- err
+		if err == nil {
+			synced <- b.SyncWait()
+		}
+	}()
+	if err := s.await(applied); err != nil {
 		return nil, err
 	}
 	s.lastEpoch.Store(rec.Epoch)
 	return func() error {
-		err := s.guard(b.SyncWait)
+		err := s.await(synced)
 		if err == nil {
 			return b.Close()
 		}

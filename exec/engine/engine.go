@@ -77,6 +77,7 @@ type Engine struct {
 
 	// Of the loop's goroutine:
 	streams        map[catalog.OID]*stream
+	ordered        []*stream // streams by OID; nil: they changed
 	tables         map[catalog.OID]*tableContents
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view

@@ -344,7 +344,7 @@ func errNotRunning(in *view) error {
 // publish makes the epoch what readers see.
 func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	old := e.current()
-	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: maps.Clone(old.rels), marks: maps.Clone(old.marks), streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: maps.Clone(old.idle)}
+	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: maps.Clone(old.rels), marks: maps.Clone(old.marks), streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: old.idle}
 	if b.cat != old.cat {
 		p.forgetDropped()
 	}
@@ -367,12 +367,25 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 			}
 		}
 	}
-	for oid, m := range marks {
-		p.marks[oid], p.idle[oid] = m.after, m.idleAfter
-	}
+	p.mark(marks)
 	e.pub.Store(p)
 	e.dirty = true
 	e.published.broadcast()
+}
+
+// mark puts in the marks of the epoch. What it shares with the one before, it copies before it changes.
+func (p *published) mark(marks map[catalog.OID]mark) {
+	shared := true
+	for oid, m := range marks {
+		p.marks[oid] = m.after
+		if idle, ok := p.idle[oid]; ok && idle == m.idleAfter {
+			continue
+		}
+		if shared {
+			p.idle, shared = maps.Clone(p.idle), false
+		}
+		p.idle[oid] = m.idleAfter
+	}
 }
 
 // forgetDropped takes out what is not in the catalog any more.
@@ -380,6 +393,7 @@ func (p *published) forgetDropped() {
 	gone := func(oid catalog.OID) bool { return p.cat.ByOID(oid&^deadOID) == nil }
 	maps.DeleteFunc(p.rels, func(oid catalog.OID, _ contentSnapshot) bool { return gone(oid) })
 	maps.DeleteFunc(p.marks, func(oid catalog.OID, _ watermark) bool { return gone(oid) })
+	p.idle = maps.Clone(p.idle)
 	maps.DeleteFunc(p.idle, func(oid catalog.OID, _ bool) bool { return gone(oid) })
 }
 

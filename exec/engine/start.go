@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -143,6 +144,7 @@ func (e *Engine) drop(oid catalog.OID) {
 	case e.streams[oid] != nil:
 		s := e.streams[oid]
 		delete(e.streams, oid)
+		e.ordered = nil
 		e.forget(s)
 		g := dropped{log: oid}
 		if s.held != nil {
@@ -192,14 +194,12 @@ type dropped struct {
 	filling  bool
 }
 
-// streamOrder lists the streams by OID.
+// streamOrder lists the streams by OID. The list is shared.
 func (e *Engine) streamOrder() []*stream {
-	out := make([]*stream, 0, len(e.streams))
-	for _, s := range e.streams {
-		out = append(out, s)
+	if e.ordered == nil {
+		e.ordered = slices.SortedFunc(maps.Values(e.streams), func(a, b *stream) int { return int(a.rel.OID) - int(b.rel.OID) })
 	}
-	slices.SortFunc(out, func(a, b *stream) int { return int(a.rel.OID) - int(b.rel.OID) })
-	return out
+	return e.ordered
 }
 
 // statusOf tells whether a view runs.

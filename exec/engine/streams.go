@@ -174,6 +174,7 @@ func (e *Engine) startStream(rel *catalog.Relation) {
 		s.held = e.newChunks(rel.OID|deadOID, columnTypes(deadColumns))
 	}
 	e.streams[rel.OID] = s
+	e.ordered = nil
 }
 
 // now is the wall clock, microseconds since 1970: processing time.
