@@ -26,7 +26,8 @@ type expiredKeys struct {
 	at    []int64
 	ints  []int64
 	bytes lookup
-	slots []int32
+	slots []int32 // of some of them
+	due   []int32 // those of them that are listed
 }
 
 // close removes the sessions that end at or before the watermark, by end, then key; in append mode they come out then.
@@ -61,34 +62,50 @@ func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em 
 
 // expire looks at the keys whose time in a list of ends has come.
 func (m *mergedSessions) expire(p sessionPart, after dataflow.Watermark) {
-	x, t, ends := &m.expired, &m.t[p], m.ends[p]
+	x, ends := &m.expired, m.ends[p]
 	x.at, x.ints = x.at[:0], x.ints[:0]
-	if t.intKey {
+	x.bytes.reset()
+	if m.t[p].intKey {
 		ends.ExpireInts(int64(after), func(at, key int64) {
 			x.at, x.ints = append(x.at, at), append(x.ints, key)
 		})
-		if cap(x.slots) < len(x.ints) {
-			x.slots = make([]int32, max(len(x.ints), batch.Target))
-		}
-		x.slots = x.slots[:len(x.ints)]
-		t.h.FindManyInts(x.ints, x.slots)
 	} else {
-		x.bytes.reset()
 		ends.ExpireBytes(int64(after), func(at int64, key []byte) {
 			x.at = append(x.at, at)
 			x.bytes.add(key)
 		})
-		x.slots = append(x.slots[:0], x.bytes.find(t.h)...)
+	}
+	if x.slots == nil {
+		x.slots = make([]int32, applyRows)
+	}
+	for lo := 0; lo < len(x.at); lo += applyRows { // in blocks that stay in the near caches
+		m.expireSome(p, after, lo, min(lo+applyRows, len(x.at)))
+	}
+}
+
+// expireSome is expire for some of the keys.
+func (m *mergedSessions) expireSome(p sessionPart, after dataflow.Watermark, lo, hi int) {
+	x, t := &m.expired, &m.t[p]
+	slots := x.slots[:hi-lo]
+	if t.intKey {
+		t.h.FindManyInts(x.ints[lo:hi], slots)
+	} else {
+		t.h.FindManyBytes(x.bytes.hashes[lo:hi], x.bytes.off[lo:], x.bytes.data, slots)
 	}
 	words, w := t.h.WordsAll()
-	for i, slot := range x.slots {
+	x.due = x.due[:0]
+	for i, slot := range slots {
 		if slot < 0 {
 			continue // it has no session any more
 		}
-		if e := words[int(slot)*w+m.wMore:]; e[moreCount]&moreListed != 0 && e[moreDue] == x.at[i] {
+		if e := words[int(slot)*w+m.wMore:]; e[moreCount]&moreListed != 0 && e[moreDue] == x.at[lo+i] {
 			e[moreCount] &^= moreListed
-			m.due(after, p, slot)
+			x.due = append(x.due, slot)
 		}
+	}
+	m.near(words, w, wordEnd, x.due)
+	for _, slot := range x.due {
+		m.due(after, p, slot)
 	}
 }
 

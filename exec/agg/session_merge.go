@@ -49,6 +49,7 @@ type mergedSessions struct {
 	to      []int32 // of a merge
 	from    []int32
 
+	read    int64 // of near
 	fresh   *batch.Batch
 	expired expiredKeys
 	closing []closed
@@ -202,6 +203,7 @@ func (m *mergedSessions) placeAll(p sessionPart, b *batch.Batch) {
 	look, pend := &m.look[p], &m.pending[p]
 	words, w := m.t[p].h.WordsAll()
 	mark := m.block << 32
+	m.near(words, w, wordEnd, look.slot)
 	for k, r := range look.rows {
 		slot := look.slot[k]
 		e := words[int(slot)*w:][:sessionWords:sessionWords]
@@ -227,6 +229,15 @@ func (m *mergedSessions) placeAll(p sessionPart, b *batch.Batch) {
 		e[wordTouch] = mark | e[wordTouch]&(1<<32-1)
 		pend.rows, pend.slots = append(pend.rows, r), append(pend.slots, slot)
 	}
+}
+
+// near brings the entries of slots into the processor's caches: a loop that does nothing but read one of their words waits for many at once.
+func (m *mergedSessions) near(words []int64, w, word int, slots []int32) {
+	x := m.read
+	for _, s := range slots {
+		x ^= words[int(s)*w+word]
+	}
+	m.read = x
 }
 
 // flush accumulates the pending rows.
