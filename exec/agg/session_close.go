@@ -28,6 +28,7 @@ type expiredKeys struct {
 	bytes lookup
 	slots []int32 // of some of them
 	due   []int32 // those of them that are listed
+	older lookup  // older sessions of these
 }
 
 // close removes the sessions that end at or before the watermark, by end, then key; in append mode they come out then.
@@ -104,24 +105,52 @@ func (m *mergedSessions) expireSome(p sessionPart, after dataflow.Watermark, lo,
 		}
 	}
 	m.near(words, w, wordEnd, x.due)
+	older := m.findBefore(p, x.due)
 	for _, slot := range x.due {
-		m.due(after, p, slot)
+		n := m.entry(p, slot)[m.wMore+moreCount] & moreInEntry
+		m.due(after, p, slot, older[:n])
+		older = older[n:]
 	}
+}
+
+// findBefore finds the older sessions that entries of latest ones know, one after the other.
+func (m *mergedSessions) findBefore(p sessionPart, slots []int32) []int32 {
+	x := &m.expired.older
+	x.reset()
+	for _, slot := range slots {
+		e := m.entry(p, slot)[m.wMore:]
+		n := e[moreCount] & moreInEntry
+		if n == 0 {
+			continue
+		}
+		m.key = m.appendKey(m.key[:0], p, slot)
+		for _, start := range e[moreBefore : moreBefore+n] {
+			x.add(m.olderKey(start))
+		}
+	}
+	found := x.find(m.t[inOlder].h)
+	words, w := m.t[inOlder].h.WordsAll()
+	m.near(words, w, wordEnd, found)
+	return found
 }
 
 // dueUnlisted is due for the key of a latest session, unless it is listed.
 func (m *mergedSessions) dueUnlisted(after dataflow.Watermark, x sessionTouch) {
-	if m.entry(x.part, x.slot)[m.wMore+moreCount]&moreListed == 0 {
-		m.due(after, x.part, x.slot)
+	switch more := m.entry(x.part, x.slot)[m.wMore+moreCount]; {
+	case more == 0:
+		m.due(after, x.part, x.slot, nil)
+	case more&moreListed == 0:
+		m.one[0] = x.slot
+		m.due(after, x.part, x.slot, m.findBefore(x.part, m.one[:]))
 	}
 }
 
 // due looks at the sessions of a key that is not listed in ends: those that have ended are to be closed, and if any are left the key is listed
-// with the time when the first of them ends.
-func (m *mergedSessions) due(after dataflow.Watermark, p sessionPart, slot int32) {
+// with the time when the first of them ends. before are the older ones that its entry knows.
+func (m *mergedSessions) due(after dataflow.Watermark, p sessionPart, slot int32, before []int32) {
 	next := int64(rowenc.Never)
 	if m.entry(p, slot)[m.wMore+moreCount] != 0 {
-		next = m.dueOlder(after, p, slot)
+		next = m.dueOlder(after, p, slot, before)
 	}
 	e := m.entry(p, slot)
 	if end := e[wordEnd]; after.Late(end) {
@@ -157,16 +186,13 @@ func (m *mergedSessions) dueEarlier(p sessionPart, slot int32, end int64) {
 }
 
 // dueOlder is due for the older sessions of a key. It gives when the first of those that stay ends.
-func (m *mergedSessions) dueOlder(after dataflow.Watermark, p sessionPart, slot int32) int64 {
+func (m *mergedSessions) dueOlder(after dataflow.Watermark, p sessionPart, slot int32, before []int32) int64 {
 	m.key = m.appendKey(m.key[:0], p, slot)
 	next, from := int64(rowenc.Never), len(m.closing)
-	e := m.entry(p, slot)[m.wMore:]
-	for _, start := range e[moreBefore : moreBefore+e[moreCount]&moreInEntry] {
-		if end := m.dueStart(after, start); end < next {
-			next = end
-		}
+	for _, s := range before {
+		next = min(next, m.dueSlot(after, s))
 	}
-	if e[moreCount]>>moreBits > 0 {
+	if m.entry(p, slot)[m.wMore+moreCount]>>moreBits > 0 {
 		next = min(next, m.dueStarts(after))
 	}
 	for _, c := range m.closing[from:] {
@@ -175,14 +201,13 @@ func (m *mergedSessions) dueOlder(after dataflow.Watermark, p sessionPart, slot 
 	return next
 }
 
-// dueStart closes an older session if it has ended, else it gives when it ends.
-func (m *mergedSessions) dueStart(after dataflow.Watermark, start int64) int64 {
-	slot := m.older(start)
-	end := m.entry(inOlder, slot)[wordEnd]
-	if !after.Late(end) {
+// dueSlot closes an older session if it has ended, else it gives when it ends.
+func (m *mergedSessions) dueSlot(after dataflow.Watermark, slot int32) int64 {
+	e := m.entry(inOlder, slot)
+	if end := e[wordEnd]; !after.Late(end) {
 		return end
 	}
-	m.closing = append(m.closing, closed{end, start, slot, inOlder})
+	m.closing = append(m.closing, closed{e[wordEnd], e[wordStart], slot, inOlder})
 	return rowenc.Never
 }
 
@@ -190,7 +215,7 @@ func (m *mergedSessions) dueStart(after dataflow.Watermark, start int64) int64 {
 func (m *mergedSessions) dueStarts(after dataflow.Watermark) int64 {
 	n, next := len(m.key), int64(rowenc.Never)
 	m.starts.Scan(m.key, table.PrefixEnd(m.key), func(k, _ []byte) bool {
-		next = m.dueStart(after, readTime(k[n:]))
+		next = m.dueSlot(after, m.older(readTime(k[n:])))
 		return next == rowenc.Never
 	})
 	return next

@@ -49,6 +49,7 @@ type mergedSessions struct {
 	to      []int32 // of a merge
 	from    []int32
 
+	one     [1]int32
 	read    int64 // of near
 	fresh   *batch.Batch
 	expired expiredKeys
