@@ -8,6 +8,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 func benchStore(b *testing.B) *state.Store {
@@ -63,6 +64,47 @@ func BenchmarkRows(b *testing.B) {
 					rows.DropContents()
 				} else if err := st.Write(context.Background(), []*state.Section{rows.Freeze()}, nil); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReadBack is the cost per entry of reading a hash table of a million entries back, as after a restart, for keys that are
+// looked up 64k at a time.
+func BenchmarkReadBack(b *testing.B) {
+	const n, batchRows = 1 << 20, 1 << 16
+	st := benchStore(b)
+	decl := table.Decl{Name: "t", IntKey: true, Words: 2}
+	keys, slots := make([]int64, batchRows), make([]int32, batchRows)
+	each := func(h *table.Hash, f func()) {
+		for lo := 0; lo < n; lo += batchRows {
+			for i := range keys {
+				keys[i] = int64((lo + i) * 7919 % n)
+			}
+			h.FindOrAddInts(keys, nil, slots)
+			f()
+		}
+	}
+	sp := st.Space(9)
+	h := sp.Hash(decl)
+	each(h, func() {
+		for i, s := range slots {
+			h.Words(s)[0] = keys[i]
+		}
+		h.MarkDirty(slots)
+	})
+	if err := st.Write(context.Background(), []*state.Section{state.SpaceSection(9, sp.Freeze())}, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for done := 0; done < b.N; done += n {
+		sp := st.Space(9)
+		h := sp.Hash(decl)
+		each(h, func() {
+			for i, s := range slots {
+				if h.Words(s)[0] != keys[i] {
+					b.Fatalf("key %d is lost", keys[i])
 				}
 			}
 		})

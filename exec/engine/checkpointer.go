@@ -42,6 +42,10 @@ func (e *Engine) maybeCheckpoint() {
 		return
 	}
 	c, used := e.checkpoints, e.memoryUsed()
+	if used > e.opts.mostState() && e.thawing && c.copying == nil {
+		e.finishEvict()
+		used = e.memoryUsed()
+	}
 	if c.running {
 		if used > e.opts.mostState() {
 			// Epochs make state faster than it is written: they wait.
@@ -93,7 +97,7 @@ func (e *Engine) startCheckpoint() error {
 }
 
 // stateStep is how long the loop works between two epochs at what a checkpoint left to do, at least: where epochs take long it is an
-// eighth of the time since it last did, so that the checkpoint does come.
+// eighth of the time since it last did, so that the checkpoint does come, and more where memory is short.
 const stateStep = 2 * time.Millisecond
 
 // stepState goes on copying what a checkpoint is to write, and starts to write it when all is copied; it also lets go of what
@@ -104,7 +108,11 @@ func (e *Engine) stepState() {
 		return
 	}
 	start := time.Now()
-	until := start.Add(max(stateStep, start.Sub(c.stepped)/8))
+	share := time.Duration(8)
+	if e.memory > e.opts.muchState() {
+		share = 2
+	}
+	until := start.Add(max(stateStep, start.Sub(c.stepped)/share))
 	defer func() { c.stepped = time.Now() }()
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st == viewBackfill {

@@ -108,6 +108,17 @@ func (e *Engine) dropClean() bool {
 	return e.thawing
 }
 
+// finishEvict drops at once what evict began to drop: epochs make state faster than that would come about between them.
+func (e *Engine) finishEvict() {
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st != viewBackfill {
+			v.space.FinishEvict()
+		}
+	}
+	e.thawing = false
+	e.memoryAt = time.Time{}
+}
+
 // evict begins to drop what is too much of operator state and on disk: it is dropped between the next epochs (stepState).
 func (e *Engine) evict() {
 	budget := e.opts.keptState()

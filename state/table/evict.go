@@ -26,14 +26,19 @@ func (s *Space) loaded(n int64) { s.mem.Add(n) }
 // target bytes, cold ones first, or nothing more can be dropped. It is called
 // between epochs and makes slots invalid. It gives the memory that remains.
 func (s *Space) Evict(target int64) int64 {
-	s.finish()
-	s.Thaw()
-	s.finishThaw()
+	s.Finish()
 	s.BeginEvict(target)
-	for s.evictSome(1<<20) <= 0 {
+	s.FinishEvict()
+	return s.mem.Load()
+}
+
+// FinishEvict does what BeginEvict left to Step.
+func (s *Space) FinishEvict() {
+	s.Finish()
+	for s.ev != nil {
+		s.evictSome(1 << 20)
 	}
 	s.mem.Store(s.MemBytes())
-	return s.mem.Load()
 }
 
 // BeginEvict has Step do what Evict does, in small steps between epochs, once what else it has to do is done. It takes the place of

@@ -295,7 +295,7 @@ func (t *Hash) settleSlots(slots, sel []int32) {
 	}
 }
 
-func (t *Hash) beginThaw() { t.thawed, t.pass = 0, nil }
+func (t *Hash) beginThaw() { t.thawed = 0 }
 
 // thaw drops the tombs that are not needed any more, and the marks of what was frozen. It looks at about 16 n entries, and gives what is left of n.
 func (t *Hash) thaw(n int) int {
@@ -325,7 +325,7 @@ func (t *Hash) thaw(n int) int {
 	if t.pass == nil && len(t.flags) > shrinkAbove && t.used < len(t.flags)/4 {
 		t.pass = &pass{} // drops nothing, but closes the gaps
 	}
-	if t.pass != nil {
+	if t.pass != nil && t.pass.keep == 0 {
 		return t.evictSome(n)
 	}
 	return max(n, 1)

@@ -22,6 +22,7 @@ type diskState struct {
 	missing int     // segments that are not complete
 	filter  filter
 	misses  []miss // buffer
+	load    *loader
 }
 
 const (
@@ -177,6 +178,7 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	slices.SortFunc(d.misses, func(a, b miss) int { return cmp.Compare(a.tag, b.tag) })
 	rest := d.misses
 	if t.inf.sp.hasRoom(d.absent * t.entryBytes()) {
+		t.reserve()
 		for _, m := range d.misses {
 			if seg := t.segment(m.tag); d.partial && d.segs[seg]&segComplete == 0 {
 				t.loadSegment(seg)
@@ -207,91 +209,6 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 
 // entryBytes estimates the memory of an entry.
 func (t *Hash) entryBytes() int64 { return int64(8*t.w + 40) }
-
-func (t *Hash) loadSegment(seg uint32) {
-	d := &t.disk
-	before := t.MemBytes()
-	shift := 8*hashKeyBytes - d.segBits
-	lo := binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(seg<<shift))
-	hi := PrefixEnd(t.prefix)
-	if next := (seg + 1) << shift; next < 1<<(8*hashKeyBytes) {
-		hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(next))
-	}
-	var err error
-	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
-		err = t.enter(k, v)
-		return err == nil
-	}))
-	fail(err)
-	d.segs[seg] = segComplete | segKnown
-	if d.missing--; d.missing == 0 || d.absent == 0 {
-		d.found()
-	}
-	t.inf.sp.loaded(t.MemBytes() - before)
-}
-
-// enter adds an entry as it is on disk, unless memory has it, or a tomb for it.
-func (t *Hash) enter(diskKey, val []byte) error {
-	if len(diskKey) < len(t.prefix)+hashKeyBytes {
-		return fmt.Errorf("state key %x is too short", diskKey)
-	}
-	k := diskKey[len(t.prefix)+hashKeyBytes:]
-	var s int32
-	if t.intKey {
-		if len(k) != 8 {
-			return fmt.Errorf("state key %x is not of an integer", diskKey)
-		}
-		key := int64(binary.BigEndian.Uint64(k) ^ 1<<63)
-		tag := tagInt(key)
-		if t.lookupInt(key, tag) >= 0 {
-			return nil
-		}
-		s = t.newSlot()
-		t.ents[int(s)*t.stride+t.w] = key
-		t.insert(tag, s)
-	} else {
-		tag := uint32(HashBytes(k) >> 32)
-		if t.lookupBytes(k, tag) >= 0 {
-			return nil
-		}
-		s = t.placeBytes(k, tag)
-	}
-	t.flags[s] = flagOnDisk
-	t.disk.absent--
-	blob, err := decodeWords(t.Words(s), val)
-	if err != nil {
-		return fmt.Errorf("state key %x: %w", diskKey, err)
-	}
-	if blob != nil {
-		t.putBlob(s, blob)
-	}
-	return nil
-}
-
-// fetchAll brings the whole table into memory.
-func (t *Hash) fetchAll() {
-	d := &t.disk
-	for seg := 0; d.partial && seg < len(d.segs); seg++ {
-		if d.segs[seg]&segComplete == 0 {
-			t.loadSegment(uint32(seg))
-		}
-	}
-}
-
-// load brings segments into memory until about max bytes were read; it says whether the table is complete.
-func (t *Hash) load(max int64) bool {
-	d := &t.disk
-	before := t.MemBytes()
-	for seg := 0; d.partial && seg < len(d.segs); seg++ {
-		if t.MemBytes()-before > max {
-			return false
-		}
-		if d.segs[seg]&segComplete == 0 {
-			t.loadSegment(uint32(seg))
-		}
-	}
-	return true
-}
 
 // Values of Hash entries (State: on disk) are the words as zigzag varints and,
 // if the entry has a blob, a byte 1 and the blob.

@@ -84,6 +84,9 @@ func (t *Hash) evictSome(n int) int {
 		}
 		t.truncate(last)
 	}
+	if l := len(t.ents); t.entsMem != nil && cap(t.ents)-l > l/4+mapFrom {
+		t.shrinkEnts(l + l/8)
+	}
 	return n
 }
 

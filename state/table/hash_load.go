@@ -1,0 +1,181 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// loader enters entries with int keys into a Hash as they are read from disk, a block at a time, so that the processor waits for the places in the index of
+// many at once (see probe.go).
+type loader struct {
+	n     int
+	keys  [probeBlock]int64
+	slots [probeBlock]int32
+	blobs [probeBlock][]byte
+	words []int64
+	p     probe
+}
+
+func newLoader(words int) *loader { return &loader{words: make([]int64, probeBlock*words)} }
+
+// add takes an entry as it is on disk.
+func (l *loader) add(t *Hash, diskKey, val []byte) error {
+	if len(diskKey) < len(t.prefix)+hashKeyBytes {
+		return fmt.Errorf("state key %x is too short", diskKey)
+	}
+	key, err := intKeyOf(diskKey, diskKey[len(t.prefix)+hashKeyBytes:])
+	if err != nil {
+		return err
+	}
+	blob, err := decodeWords(l.words[l.n*t.w:(l.n+1)*t.w], val)
+	if err != nil {
+		return fmt.Errorf("state key %x: %w", diskKey, err)
+	}
+	l.keys[l.n] = key
+	l.blobs[l.n] = slices.Clone(blob)
+	if l.n++; l.n == probeBlock {
+		l.flush(t)
+	}
+	return nil
+}
+
+// flush enters what was taken, but what memory has, or a tomb for it.
+func (l *loader) flush(t *Hash) {
+	keys, slots := l.keys[:l.n], l.slots[:l.n]
+	l.n = 0
+	t.probeInts(&l.p, keys, slots)
+	for j, key := range keys {
+		// Keys are there once each: what is entered here is none that follows.
+		if slots[j] >= 0 && t.lookupInt(key, l.p.tags[j]) >= 0 {
+			continue
+		}
+		s := t.newSlot()
+		e := t.ents[int(s)*t.stride:][:t.stride]
+		copy(e, l.words[j*t.w:(j+1)*t.w])
+		e[t.w] = key
+		t.insert(l.p.tags[j], s)
+		t.flags[s] = flagOnDisk
+		t.disk.absent--
+		if l.blobs[j] != nil {
+			t.putBlob(s, l.blobs[j])
+		}
+	}
+}
+
+func intKeyOf(diskKey, k []byte) (int64, error) {
+	if len(k) != 8 {
+		return 0, fmt.Errorf("state key %x is not of an integer", diskKey)
+	}
+	return int64(binary.BigEndian.Uint64(k) ^ 1<<63), nil
+}
+
+// reserve makes room for what is only on disk, if that is most of the table.
+func (t *Hash) reserve() {
+	n := t.used + int(t.disk.absent)
+	if t.used > n/8 || t.next != nil {
+		return
+	}
+	t.roomFor(n * t.stride)
+	if size := indexFor(n); size > len(t.idx) {
+		t.resizeIndex(size)
+		for t.next != nil {
+			t.copyCells(len(t.idx))
+		}
+	}
+}
+
+func (t *Hash) loadSegment(seg uint32) {
+	d := &t.disk
+	before := t.MemBytes()
+	shift := 8*hashKeyBytes - d.segBits
+	lo := binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(seg<<shift))
+	hi := PrefixEnd(t.prefix)
+	if next := (seg + 1) << shift; next < 1<<(8*hashKeyBytes) {
+		hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(next))
+	}
+	var err error
+	if d.load == nil {
+		d.load = newLoader(t.w)
+	}
+	l := d.load
+	l.n = 0
+	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
+		if t.intKey {
+			err = l.add(t, k, v)
+		} else {
+			err = t.enter(k, v)
+		}
+		return err == nil
+	}))
+	fail(err)
+	l.flush(t)
+	d.segs[seg] = segComplete | segKnown
+	if d.missing--; d.missing == 0 || d.absent == 0 {
+		d.found()
+	}
+	t.inf.sp.loaded(t.MemBytes() - before)
+}
+
+// enter adds an entry as it is on disk, unless memory has it, or a tomb for it.
+func (t *Hash) enter(diskKey, val []byte) error {
+	if len(diskKey) < len(t.prefix)+hashKeyBytes {
+		return fmt.Errorf("state key %x is too short", diskKey)
+	}
+	k := diskKey[len(t.prefix)+hashKeyBytes:]
+	var s int32
+	if t.intKey {
+		key, err := intKeyOf(diskKey, k)
+		if err != nil {
+			return err
+		}
+		tag := tagInt(key)
+		if t.lookupInt(key, tag) >= 0 {
+			return nil
+		}
+		s = t.newSlot()
+		t.ents[int(s)*t.stride+t.w] = key
+		t.insert(tag, s)
+	} else {
+		tag := uint32(HashBytes(k) >> 32)
+		if t.lookupBytes(k, tag) >= 0 {
+			return nil
+		}
+		s = t.placeBytes(k, tag)
+	}
+	t.flags[s] = flagOnDisk
+	t.disk.absent--
+	blob, err := decodeWords(t.Words(s), val)
+	if err != nil {
+		return fmt.Errorf("state key %x: %w", diskKey, err)
+	}
+	if blob != nil {
+		t.putBlob(s, blob)
+	}
+	return nil
+}
+
+// fetchAll brings the whole table into memory.
+func (t *Hash) fetchAll() {
+	d := &t.disk
+	for seg := 0; d.partial && seg < len(d.segs); seg++ {
+		if d.segs[seg]&segComplete == 0 {
+			t.loadSegment(uint32(seg))
+		}
+	}
+}
+
+// load brings segments into memory until about max bytes were read; it says whether the table is complete.
+func (t *Hash) load(max int64) bool {
+	d := &t.disk
+	before := t.MemBytes()
+	for seg := 0; d.partial && seg < len(d.segs); seg++ {
+		if t.MemBytes()-before > max {
+			return false
+		}
+		if d.segs[seg]&segComplete == 0 {
+			t.loadSegment(uint32(seg))
+		}
+	}
+	return true
+}
