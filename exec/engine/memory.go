@@ -23,8 +23,8 @@ func LimitMemory(budget int64) {
 		debug.SetMemoryLimit(math.MaxInt64)
 		return
 	}
-	// An eighth above: what the budget counts is close to it when state is large, and collecting all the time to stay below it helps nobody.
-	memoryLimit.Store(max(budget+budget/8, minMemoryLimit))
+	// A sixteenth above: what the budget counts is close to it when state is large, and collecting all the time to stay below it helps nobody.
+	memoryLimit.Store(max(budget+budget/16, minMemoryLimit))
 	limitHeap()
 	setHeapFloor(budget)
 }

@@ -146,58 +146,70 @@ func (w *Windows) load(max int64) bool {
 	return true
 }
 
-func (t *Ordered) beginEvict(hot bool, want int64) { t.toEvict, t.evictHot = want, hot }
+func (t *Ordered) beginEvict(hot bool, want int64) {
+	t.toEvict, t.evictHot, t.evictAt = want, hot, t.evictAt[:0]
+}
 
+// evictSome drops clean entries of leaves that were not touched since the last eviction came to them, or with evictHot of all.
 func (t *Ordered) evictSome(n int) int {
-	t.evict(t.evictHot, t.toEvict)
-	return max(n, 1)
-}
-
-// evict drops clean entries leaf by leaf: leaves that were not touched since
-// the last call, or with hot all.
-func (t *Ordered) evict(hot bool, want int64) int64 {
-	before := t.p.bytes
-	n := newPages()
-	freed, any := int64(0), false
-	for _, b := range t.p.top {
-		for _, l := range b.leaves {
-			if freed < want && (hot || !l.touched) {
-				if dropped := l.dropClean(); dropped > 0 {
-					freed += l.mem() * int64(dropped) / int64(dropped+len(l.ents)+1)
-					t.live -= int64(dropped)
-					t.absent += int64(dropped)
-					any = true
-				}
+	for n > 0 {
+		q, _ := t.p.seek(t.evictAt)
+		next, more := t.p.sepAfter(q)
+		n--
+		if l := t.p.leaf(q); t.toEvict > 0 && (t.evictHot || !l.touched) {
+			n -= len(l.ents)
+			before := t.p.bytes
+			if dropped := int64(t.p.dropClean(q)); dropped > 0 {
+				t.live -= dropped
+				t.absent += dropped
+				t.partial = true
 			}
-			l.touched = false
-			for i := range l.ents {
-				n.insert(n.end(), l.key(i), l.val(i), l.ents[i].flags)
-			}
-		}
-	}
-	if !any {
-		return 0
-	}
-	for _, b := range n.top {
-		for _, l := range b.leaves {
+			t.toEvict -= before - t.p.bytes
+		} else {
 			l.touched = false
 		}
+		if !more {
+			return max(n, 1)
+		}
+		t.evictAt = append(t.evictAt[:0], next...)
 	}
-	t.p = n
-	t.partial = true
-	return before - t.p.bytes
+	return n
 }
 
-// dropClean removes the entries that are on disk as they are; it says how many.
-func (l *leaf) dropClean() int {
+// sepAfter gives the key from which on the leaf behind that at q has what is there.
+func (p *pages) sepAfter(q pos) (sep string, ok bool) {
+	b := p.top[q.b]
+	switch {
+	case q.l+1 < len(b.seps):
+		return b.seps[q.l+1], true
+	case q.b+1 < len(p.top):
+		return p.top[q.b+1].seps[0], true
+	}
+	return "", false
+}
+
+// dropClean removes the entries of the leaf at q that are on disk as they are; it says how many. What it leaves was not touched.
+func (p *pages) dropClean(q pos) int {
+	l := p.leaf(q)
+	before, dropped := l.mem(), 0
+	l.touched = false
 	kept := l.ents[:0]
 	for _, c := range l.ents {
 		if c.flags&keepFlags == 0 && c.flags&flagOnDisk != 0 {
+			l.garbage += int(c.klen + c.vlen)
+			dropped++
 			continue
 		}
 		kept = append(kept, c)
 	}
-	n := len(l.ents) - len(kept)
+	if dropped == 0 {
+		return 0
+	}
 	l.ents = kept
-	return n
+	l.pack()
+	l.setHeads()
+	p.n -= dropped
+	p.bytes += l.mem() - before
+	p.shrink(q)
+	return dropped
 }

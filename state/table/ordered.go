@@ -30,6 +30,7 @@ type Ordered struct {
 
 	toEvict  int64 // bytes to drop
 	evictHot bool
+	evictAt  []byte // leaves before this key were looked at
 }
 
 // span is a range of keys [lo, hi); hi nil: no bound.
