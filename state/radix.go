@@ -2,21 +2,28 @@ package state
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 	"sync"
 )
 
-// place is what moves when rows are sorted: the head of a row's key, and where the row is.
+// place is what moves when rows are sorted: a word of the row's key, and where the row is.
 type place struct {
 	head  uint64
 	run   uint32
 	index uint32
 }
 
-// places are the rows of runs, in the order of their heads once sorted.
+// places are rows of several runs in the order of their keys.
 type places struct {
-	runs     []*run
+	segs     []segment
 	all, tmp []place
+}
+
+// segment is a stretch of a run: rows [lo, hi).
+type segment struct {
+	r      *run
+	lo, hi int
 }
 
 var placesPool = sync.Pool{New: func() any { return new(places) }}
@@ -24,25 +31,34 @@ var placesPool = sync.Pool{New: func() any { return new(places) }}
 // maxPooled is the number of places up to which memory is kept for the next sort.
 const maxPooled = 1 << 17
 
-// sortPlaces sorts the rows of runs by their heads; rows with equal heads stay in the order of their runs. done gives the memory back.
-func sortPlaces(runs []*run) *places {
-	p := placesPool.Get().(*places)
-	p.runs = append(p.runs[:0], runs...)
+func (p *places) done() {
+	clear(p.segs)
+	p.segs = p.segs[:0]
+	if cap(p.all) <= maxPooled {
+		placesPool.Put(p)
+	}
+}
+
+// fewPlaces is the number of rows up to which comparing them is quicker than distributing them.
+const fewPlaces = 64
+
+// sort puts the rows of segs in order, as far as words of their keys tell: each then settles those that have the same.
+func (p *places) sort() {
 	n := 0
-	for _, r := range runs {
-		n += len(r.recs)
+	for _, s := range p.segs {
+		n += s.hi - s.lo
 	}
 	p.all, p.tmp = slices.Grow(p.all[:0], n), slices.Grow(p.tmp[:0], n)[:n]
 	differ := uint64(0)
-	for k, r := range runs {
-		for i := range r.recs {
-			head := r.recs[i].head
+	for k, s := range p.segs {
+		for i := s.lo; i < s.hi; i++ {
+			head := s.r.recs[i].head
 			p.all = append(p.all, place{head, uint32(k), uint32(i)})
 			differ |= head ^ p.all[0].head
 		}
 	}
-	if n < 64 {
-		slices.SortStableFunc(p.all, func(a, b place) int {
+	if n <= fewPlaces {
+		slices.SortFunc(p.all, func(a, b place) int {
 			if a.head < b.head {
 				return -1
 			}
@@ -51,7 +67,10 @@ func sortPlaces(runs []*run) *places {
 			}
 			return 0
 		})
-		return p
+		return
+	}
+	if bits.LeadingZeros64(differ) >= 32 {
+		differ = p.skipCommon()
 	}
 	// Byte by byte, from the last one that is not the same in all.
 	for shift := 0; shift < 64; shift += 8 {
@@ -74,20 +93,32 @@ func sortPlaces(runs []*run) *places {
 		}
 		p.all, p.tmp = p.tmp, p.all
 	}
-	return p
 }
 
-func (p *places) done() {
-	clear(p.runs)
-	if cap(p.all) > maxPooled {
-		return
+// skipCommon takes the words of keys from behind what all keys begin with, and says in which bits the words then differ.
+func (p *places) skipCommon() (differ uint64) {
+	first := p.key(p.all[0])
+	common := len(first)
+	for _, x := range p.all[1:] {
+		k := p.key(x)
+		common = min(common, len(k))
+		for i := 0; i < common; i++ {
+			if k[i] != first[i] {
+				common = i
+			}
+		}
 	}
-	placesPool.Put(p)
+	for i := range p.all {
+		x := &p.all[i]
+		x.head = headOf(p.key(*x)[common:])
+		differ |= x.head ^ p.all[0].head
+	}
+	return differ
 }
 
-func (p *places) rec(x place) *rowRec { return &p.runs[x.run].recs[x.index] }
+func (p *places) rec(x place) *rowRec { return &p.segs[x.run].r.recs[x.index] }
 
-func (p *places) key(x place) []byte { return p.runs[x.run].key(int(x.index)) }
+func (p *places) key(x place) []byte { return p.segs[x.run].r.key(int(x.index)) }
 
 // each calls f for each row in the order of keys, with its total weight, unless that is zero.
 func (p *places) each(f func(r *run, rec *rowRec, weight int64)) {
@@ -109,8 +140,76 @@ func (p *places) each(f func(r *run, rec *rowRec, weight int64)) {
 				w += p.rec(same[i]).weight
 			}
 			if w != 0 {
-				f(p.runs[x.run], rec, w)
+				f(p.segs[x.run].r, rec, w)
 			}
 		}
 	}
+}
+
+// seal sorts the rows and adds up the weights of equal ones.
+func (r *run) seal() {
+	p := placesPool.Get().(*places)
+	defer p.done()
+	p.segs = append(p.segs, segment{r, 0, len(r.recs)})
+	p.sort()
+	recs := make([]rowRec, 0, len(r.recs))
+	p.each(func(_ *run, rec *rowRec, weight int64) {
+		recs = append(recs, *rec)
+		recs[len(recs)-1].weight = weight
+	})
+	r.recs = recs
+}
+
+// mergeChunk is the number of rows that are merged at a time: what sorting them takes stays in the near caches.
+const mergeChunk = 1 << 15
+
+// mergeRuns makes one run of several, adding up weights. It sorts stretches of all of them that lie between the same keys.
+func mergeRuns(runs []*run) *run {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	out := &run{}
+	n, size := 0, 0
+	for _, r := range runs {
+		n += len(r.recs)
+		size += len(r.data)
+	}
+	out.recs, out.data = make([]rowRec, 0, n), make([]byte, 0, size)
+	p := placesPool.Get().(*places)
+	defer p.done()
+	for _, r := range runs {
+		p.segs = append(p.segs, segment{r: r})
+	}
+	each := max(fewPlaces, mergeChunk/len(runs))
+	for more := true; more; {
+		more = p.next(each)
+		p.sort()
+		p.each(func(r *run, rec *rowRec, weight int64) {
+			c := *rec
+			c.off, c.weight = uint64(len(out.data)), weight
+			out.data = append(out.data, r.data[rec.off:rec.off+uint64(rec.length)]...)
+			out.recs = append(out.recs, c)
+		})
+	}
+	return out
+}
+
+// next moves the segments, each of a sorted run, to the rows that follow, at most n of each, up to one key. It says whether there are more after them.
+func (p *places) next(n int) (more bool) {
+	var end []byte
+	for i := range p.segs {
+		s := &p.segs[i]
+		if s.lo = s.hi; s.lo+n < len(s.r.recs) {
+			if k := s.r.key(s.lo + n); end == nil || bytes.Compare(k, end) < 0 {
+				end = k
+			}
+		}
+	}
+	for i := range p.segs {
+		s := &p.segs[i]
+		if s.hi = len(s.r.recs); end != nil {
+			s.hi = s.r.seekIn(end, s.lo, min(s.lo+n, s.hi))
+		}
+	}
+	return end != nil
 }

@@ -38,7 +38,12 @@ func (r *run) seek(k []byte) int {
 	if k == nil {
 		return 0
 	}
-	return sort.Search(len(r.recs), func(i int) bool { return bytes.Compare(r.key(i), k) >= 0 })
+	return r.seekIn(k, 0, len(r.recs))
+}
+
+// seekIn gives the first of rows [lo, hi) with key >= k, hi if there is none.
+func (r *run) seekIn(k []byte, lo, hi int) int {
+	return lo + sort.Search(hi-lo, func(i int) bool { return bytes.Compare(r.key(lo+i), k) >= 0 })
 }
 
 // rowCodec encodes rows of one relation.
@@ -111,55 +116,6 @@ func headOf(k []byte) uint64 {
 	var buf [8]byte
 	copy(buf[:], k)
 	return binary.BigEndian.Uint64(buf[:])
-}
-
-// seal sorts the rows and adds up the weights of equal ones.
-func (r *run) seal() {
-	p := sortPlaces([]*run{r})
-	defer p.done()
-	recs := make([]rowRec, 0, len(r.recs))
-	p.each(func(_ *run, rec *rowRec, weight int64) {
-		recs = append(recs, *rec)
-		recs[len(recs)-1].weight = weight
-	})
-	r.recs = recs
-}
-
-// sortedRows is the number of rows up to which runs are merged by sorting, which is quicker and takes memory for them.
-const sortedRows = 1 << 20
-
-// mergeRuns makes one run of several, adding up weights.
-func mergeRuns(runs []*run) *run {
-	if len(runs) == 1 {
-		return runs[0]
-	}
-	out := &run{}
-	n, size := 0, 0
-	for _, r := range runs {
-		n += len(r.recs)
-		size += len(r.data)
-	}
-	out.recs, out.data = make([]rowRec, 0, n), make([]byte, 0, size)
-	if n <= sortedRows {
-		p := sortPlaces(runs)
-		defer p.done()
-		p.each(func(r *run, rec *rowRec, weight int64) {
-			c := *rec
-			c.off, c.weight = uint64(len(out.data)), weight
-			out.data = append(out.data, r.data[rec.off:rec.off+uint64(rec.length)]...)
-			out.recs = append(out.recs, c)
-		})
-		return out
-	}
-	m := newMerge(runs, nil, nil)
-	for m.next() {
-		if m.weight != 0 {
-			off := len(out.data)
-			out.data = append(out.data, m.key...)
-			out.recs = append(out.recs, rowRec{headOf(m.key), uint64(off), uint32(m.klen), uint32(len(m.key)), m.weight})
-		}
-	}
-	return out
 }
 
 // merge walks several runs, and perhaps the rows on disk, in key order.

@@ -164,11 +164,18 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 		if err := f.offer(x, f.lists, rows); err != nil {
 			return err
 		}
+		// Many lists are shown while they are in the near caches; few may change again in the epoch.
+		if len(f.lists.touched) >= ahead && !ep.Final {
+			if err := f.show(f.lists, out); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-const (
+// Variables for tests.
+var (
 	block = 1024 // rows that are taken together
 	ahead = 128  // lists that are
 )
@@ -398,7 +405,9 @@ func (f *first) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		if err := f.show(f.nulls, out); err != nil {
 			return err
 		}
+		f.nulls.h.ClearAdded()
 	}
+	f.lists.h.ClearAdded()
 	if f.expiry != nil && !ep.Final {
 		f.expiry.Write(ep.N)
 		if ep.After != dataflow.NoWatermark {
@@ -460,7 +469,6 @@ func (f *first) show(l *lists, out dataflow.Emit) error {
 		l.marks[slot>>6] &^= 1 << (slot & 63)
 	}
 	l.touched = l.touched[:0]
-	l.h.ClearAdded()
 	return nil
 }
 

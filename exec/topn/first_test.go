@@ -53,7 +53,10 @@ func firstRow(rnd *rand.Rand) optest.Row {
 func TestFirstIsTopN(t *testing.T) {
 	rnd := seeded(t)
 	in := dataflow.InputTypes{firstTypes}
+	wasBlock, wasAhead := block, ahead
+	defer func() { block, ahead = wasBlock, wasAhead }()
 	for round := 0; round < 400; round++ {
+		block, ahead = []int{1, 3, wasBlock}[rnd.Intn(3)], []int{1, 2, wasAhead}[rnd.Intn(3)]
 		n := firstPlan(rnd)
 		disk := optest.Disk{}
 		var sp *table.Space
