@@ -31,6 +31,9 @@ type Hash struct {
 	limit int        // used at which the index grows
 	next  *nextIndex // nil: it does not grow now
 
+	// expect is how many entries there will be, by all that is known; 0: nothing is. A table that comes to an eighth of that makes room for all.
+	expect int
+
 	// ents holds of each slot its words, and then the key (IntKey), or offset<<keyLenBits | length of the key in arena.
 	ents  []int64
 	arena []byte
@@ -88,6 +91,9 @@ func hashInt(k int64) uint64 {
 }
 
 func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
+
+// expectable says whether a table that has come to n entries may make room for all that it is expected to have.
+func (t *Hash) expectable(n int) bool { return n >= t.expect/8 }
 
 // newSlot takes a slot with zero words and no flags.
 func (t *Hash) newSlot() int32 {

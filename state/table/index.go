@@ -46,7 +46,14 @@ func indexFor(n int) int {
 	return size
 }
 
-func (t *Hash) grow() { t.resizeIndex(2 * len(t.idx)) }
+// grow makes the index twice as large, or as large as it is expected to become, or starts to.
+func (t *Hash) grow() {
+	n := 2 * len(t.idx)
+	for n/8*5 <= t.expect && t.expectable(t.used) {
+		n *= 2
+	}
+	t.resizeIndex(n)
+}
 
 // resizeIndex makes the index one of n cells, or starts to: there is room for all entries, and for those that come in meanwhile.
 func (t *Hash) resizeIndex(n int) {

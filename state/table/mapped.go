@@ -99,6 +99,9 @@ func (t *Hash) roomFor(n int) {
 	if c > 1<<20 {
 		c = max(cap(t.ents)+cap(t.ents)/4, n)
 	}
+	if t.expectable(len(t.flags)) {
+		c = max(c, (t.expect+t.expect/16)*t.stride)
+	}
 	l := len(t.ents)
 	if t.entsMem != nil && t.entsMem.resize(c) {
 		t.ents = t.entsMem.ints(l)

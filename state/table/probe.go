@@ -84,7 +84,7 @@ func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
 	ents, w, stride := t.ents, t.w, t.stride
 	for j, key := range keys {
 		if s := slots[j]; s < 0 || ents[int(s)*stride+w] != key || t.tombs != 0 && t.flags[s]&flagTomb != 0 { // new, a shared tag, or a tomb
-			slots[j] = t.findOrAddInt(key)
+			slots[j], _ = t.addInt(key, p.tags[j])
 			ents = t.ents
 		}
 	}

@@ -16,6 +16,7 @@ type Windows struct {
 	last  *window // of the latest At: rows of one window mostly come together
 	spare []*Hash // tables of dropped windows, to use again
 	gone  []int64 // ends of dropped windows of which something is on disk
+	size  int     // entries of the window that was dropped last
 
 	left    []*Hash // of which a Freeze has entries to copy; some are perhaps dropped
 	thawing []*Hash
@@ -61,10 +62,21 @@ func (w *Windows) newTable(end int64) *Hash {
 	if n := len(w.spare); n > 0 {
 		h := w.spare[n-1]
 		w.spare = w.spare[:n-1]
-		h.prefix = prefix
+		h.prefix, h.expect = prefix, w.expected()
 		return h
 	}
-	return newHash(w.inf, prefix)
+	h := newHash(w.inf, prefix)
+	h.expect = w.expected()
+	return h
+}
+
+// expected is how many entries a new window may come to have: as many as the newest one has, or had the last one that was dropped.
+func (w *Windows) expected() int {
+	n := w.size
+	if l := len(w.ends); l > 0 {
+		n = max(n, w.open[w.ends[l-1]].h.used)
+	}
+	return n
 }
 
 // Get gives the table of the window with that end, nil if there is none.
@@ -92,6 +104,7 @@ func (w *Windows) Drop(end int64) {
 	if x == nil {
 		return
 	}
+	w.size = x.h.used
 	delete(w.open, end)
 	i, _ := slices.BinarySearch(w.ends, end)
 	w.ends = slices.Delete(w.ends, i, i+1)
