@@ -187,3 +187,58 @@ var names = func() (out []string) {
 	}
 	return out
 }()
+
+// benchClose measures the end of the epoch that closes a window of 1 M keys, each with one row.
+func benchClose(b *testing.B, text bool) {
+	keyType := tInt8
+	if text {
+		keyType = tText
+	}
+	s := newSource(true, tTime, keyType, tInt8)
+	w := &plan.Window{Input: s, Time: col(s, 0), Size: 10, Slide: 10}
+	w.P.Columns = append(append([]plan.Column(nil), s.P.Columns...), plan.Column{Name: "window", Type: tWindow})
+	w.P.AppendOnly = true
+	n := aggregate(w, catalog.Append, 0, []plan.Expr{col(w, 3), col(w, 1)}, call("count"), call("sum", col(w, 2)), call("max", col(w, 2)))
+	env := &kernel.Env{}
+	op, err := NewAggregate(n, plan.Types(w), table.NewTransient(), 0, env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const keys = 1 << 20
+	var in []*batch.Batch
+	for i, k := range rand.New(rand.NewPCG(1, 2)).Perm(keys) {
+		if i%batch.Target == 0 {
+			in = append(in, batch.New([]types.Type{tTime, keyType, tInt8, tWindow}, batch.Target))
+		}
+		x := in[len(in)-1]
+		x.Cols[0].AppendInt(1)
+		if text {
+			x.Cols[1].AppendString(fmt.Sprintf("key-%08d", k))
+		} else {
+			x.Cols[1].AppendInt(int64(k))
+		}
+		x.Cols[2].AppendInt(int64(i))
+		x.Cols[3].AppendPair(0, 10)
+		x.EndRow(1)
+	}
+	rows := 0
+	emit := func(x *batch.Batch) error { rows += x.N; return nil }
+	b.ResetTimer()
+	for done := 0; done < b.N; done += keys {
+		b.StopTimer()
+		ep := &dataflow.Epoch{Sink: &sink{}, N: 1, Before: dataflow.NoWatermark, After: 10}
+		for _, x := range in {
+			if err := op.Push(ep, 0, x, emit); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StartTimer()
+		if err := op.EndEpoch(ep, emit); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows)/float64(b.N), "rows/op")
+}
+
+func BenchmarkCloseInts(b *testing.B)    { benchClose(b, false) }
+func BenchmarkCloseStrings(b *testing.B) { benchClose(b, true) }

@@ -2,8 +2,6 @@ package agg
 
 import (
 	"math/bits"
-
-	"github.com/tidemarkdb/tidemark/sql/batch"
 )
 
 // countCell counts rows.
@@ -251,16 +249,6 @@ func (c *extremeCell) merge(dst *target, to []int32, src *target, from []int32) 
 	for k, i := range to {
 		p := &d[int(i)*dw+c.off]
 		*p = int64(max(uint64(*p), uint64(s[int(from[k])*sw+c.off])))
-	}
-}
-
-// append appends the extreme to a result.
-func (c *extremeCell) append(t *target, slot int32, out *batch.Vector) {
-	x := c.decode(t.word(slot, c.off))
-	if c.float {
-		out.AppendFloat(orderFloat(x))
-	} else {
-		out.AppendInt(int64(x ^ signBit))
 	}
 }
 

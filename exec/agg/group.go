@@ -433,17 +433,27 @@ func (g *group) render(t *target, slots []int32, b *batch.Batch, fail failFunc) 
 
 // renderEvent appends the event key of n entries; starts are those of their windows, nil where the target has one.
 func (g *group) renderEvent(t *target, v, starts *batch.Vector, n int) {
-	for i := range n {
-		switch {
-		case t.kind == nullTarget:
+	switch {
+	case t.kind == nullTarget:
+		for range n {
 			v.AppendNull()
-		case v.Type.Kind != types.Window:
-			v.AppendInt(t.start)
-		case starts != nil:
-			v.AppendPair(starts.I64[i], t.end)
-		default:
-			v.AppendPair(t.start, t.end)
 		}
+	case v.Type.Kind != types.Window:
+		fill(v.AppendInts(n), t.start)
+	default:
+		from, to := v.AppendPairs(n)
+		if starts != nil {
+			copy(from, starts.I64)
+		} else {
+			fill(from, t.start)
+		}
+		fill(to, t.end)
+	}
+}
+
+func fill(vals []int64, x int64) {
+	for i := range vals {
+		vals[i] = x
 	}
 }
 

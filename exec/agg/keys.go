@@ -212,9 +212,7 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 			cols[0].AppendNull()
 		}
 	case t.intKey:
-		for _, s := range slots {
-			cols[0].AppendInt(t.h.KeyInt(s))
-		}
+		t.h.KeysInt(slots, cols[0].AppendInts(len(slots)))
 	case ks.forms:
 		for _, s := range slots {
 			rest := t.field(s, 0)
@@ -228,12 +226,11 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 			}
 		}
 	default:
-		for _, s := range slots {
-			rest := t.h.Key(s)
+		t.h.EachKey(slots, func(rest []byte) {
 			for i, c := range ks.cols {
 				rest = showKey(cols[i], c.typ, rest)
 			}
-		}
+		})
 	}
 }
 

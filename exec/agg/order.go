@@ -2,60 +2,125 @@ package agg
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
-// keyed is an entry and a word to sort it by.
-type keyed struct {
-	key  uint64
-	slot int32
+// sortable is what a sorter orders: things that have slots and keys.
+type sortable interface {
+	// keyHeads gives words that are in the order of the slots' keys, and perhaps alike where these are not. For keys of bytes it is told how
+	// many of them the keys are known to have in common, and gives how many these have.
+	keyHeads(slots []int32, common int, heads []uint64) int
+	// headsDecide says whether different keys have different words.
+	headsDecide() bool
+	// compareKeys orders two by their keys.
+	compareKeys(x, y int32) int
 }
 
-// sorter orders entries by key; it keeps its memory.
-type sorter struct{ a, b []keyed }
+// sorter orders slots by key; it keeps its memory. Of the next eight bytes in which keys differ, those bits that do differ, 32 of them at
+// most, are sorted together with the slot, as one word. Entries that agree in these are sorted by what follows.
+type sorter struct {
+	heads, a, b []uint64
+	counts      [radixPasses][1 << radixBits]uint32
+}
 
-// sort orders slots of t by key order.
-func (s *sorter) sort(t *target, slots []int32) {
-	if len(slots) < 2 {
+const (
+	radixBits   = 11
+	radixPasses = 3 // that the 32 bits take
+	// compareKeys is up to how many entries are sorted by comparing their keys.
+	compareKeys = 32
+	// radixFrom is the number of words from which on they are not sorted by comparing them.
+	radixFrom = 512
+)
+
+// sort orders slots of t by their keys.
+func (s *sorter) sort(t sortable, slots []int32) {
+	n := len(slots)
+	if cap(s.a) < n {
+		s.heads, s.a, s.b = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+	}
+	s.sortFrom(t, slots, 0, 0)
+	if n > 1<<22 {
+		s.heads, s.a, s.b = nil, nil, nil
+	}
+}
+
+// sortFrom orders slots whose keys share their first common bytes; the memory from at on is for it.
+func (s *sorter) sortFrom(t sortable, slots []int32, at, common int) {
+	n := len(slots)
+	if n <= compareKeys {
+		slices.SortFunc(slots, t.compareKeys)
 		return
 	}
-	if t.intKey {
-		s.a = s.a[:0]
-		for _, x := range slots {
-			s.a = append(s.a, keyed{uint64(t.h.KeyInt(x)) ^ signBit, x})
-		}
-		s.radix()
-		for i, k := range s.a {
-			slots[i] = k.slot
-		}
+	heads, a, b := s.heads[at:at+n], s.a[at:at+n], s.b[at:at+n]
+	common = t.keyHeads(slots, common, heads)
+	and, or := ^uint64(0), uint64(0)
+	for _, h := range heads {
+		and, or = and&h, or|h
+	}
+	if and == or { // all that heads say of them: of keys of bytes, how many zeros they end with is left
+		slices.SortFunc(slots, t.compareKeys)
 		return
 	}
-	// The 8 bytes after what all keys have in common decide mostly.
-	common := len(t.h.Key(slots[0]))
-	for _, x := range slots[1:] {
-		common = commonPrefix(t.h.Key(slots[0])[:common], t.h.Key(x))
+	width := bitRuns(and^or).pack(heads, slots, a)
+	a = s.sortWords(a, b, width)
+	for i, x := range a {
+		slots[i] = int32(uint32(x))
 	}
-	s.a = s.a[:0]
-	for _, x := range slots {
-		var buf [8]byte
-		copy(buf[:], t.h.Key(x)[common:])
-		s.a = append(s.a, keyed{binary.BigEndian.Uint64(buf[:]), x})
+	if t.headsDecide() && bits.OnesCount64(and^or) <= 32 {
+		return
 	}
-	s.radix()
-	for lo := 0; lo < len(s.a); {
+	for lo := 0; lo < n; {
 		hi := lo + 1
-		for hi < len(s.a) && s.a[hi].key == s.a[lo].key {
+		for hi < n && a[hi]>>32 == a[lo]>>32 {
 			hi++
 		}
 		if hi-lo > 1 {
-			slices.SortFunc(s.a[lo:hi], func(x, y keyed) int { return bytes.Compare(t.h.Key(x.slot), t.h.Key(y.slot)) })
+			s.sortFrom(t, slots[lo:hi], at+lo, common)
 		}
 		lo = hi
 	}
-	for i, k := range s.a {
-		slots[i] = k.slot
+}
+
+func (t *target) headsDecide() bool { return t.intKey }
+
+// compareKeys orders two entries by their keys.
+func (t *target) compareKeys(x, y int32) int {
+	if t.intKey {
+		return cmp.Compare(t.h.KeyInt(x), t.h.KeyInt(y))
 	}
+	return bytes.Compare(t.h.Key(x), t.h.Key(y))
+}
+
+// keyHeads gives words that are in the order of the slots' keys: the keys themselves, or the eight bytes behind what all have in common, of which
+// it gives the length, common at least.
+func (t *target) keyHeads(slots []int32, common int, heads []uint64) int {
+	if t.intKey {
+		for i, x := range slots {
+			heads[i] = uint64(t.h.KeyInt(x)) ^ signBit
+		}
+		return 0
+	}
+	first := t.h.Key(slots[0])
+	all := len(first)
+	for _, x := range slots[1:] {
+		if k := t.h.Key(x); len(k) < all || string(k[common:all]) != string(first[common:all]) {
+			all = common + commonPrefix(first[common:all], k[common:])
+		}
+	}
+	for i, x := range slots {
+		k := t.h.Key(x)[all:]
+		if len(k) >= 8 {
+			heads[i] = binary.BigEndian.Uint64(k)
+			continue
+		}
+		var buf [8]byte
+		copy(buf[:], k)
+		heads[i] = binary.BigEndian.Uint64(buf[:])
+	}
+	return all
 }
 
 func commonPrefix(a, b []byte) int {
@@ -68,47 +133,71 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// radix sorts a by key, a byte at a time, passing over bytes in which the keys agree.
-func (s *sorter) radix() {
-	if len(s.a) < 256 {
-		slices.SortFunc(s.a, func(x, y keyed) int {
-			if x.key < y.key {
-				return -1
+// bitRuns says which bits of words matter.
+type bitRuns uint64
+
+// pack puts those bits of heads, the first 32 of them, above the slots in words, and gives their number.
+func (m bitRuns) pack(heads []uint64, slots []int32, words []uint64) (width int) {
+	for i, x := range slots {
+		words[i] = uint64(uint32(x))
+	}
+	type run struct{ shift, width int } // bits one after the other
+	var runs []run
+	for m != 0 && width < 32 {
+		hi := bits.Len64(uint64(m))
+		w := min(bits.LeadingZeros64(^(uint64(m) << (64 - hi))), 32-width)
+		runs = append(runs, run{hi - w, w})
+		width += w
+		m &= 1<<(hi-w) - 1
+	}
+	for len(heads) > 0 { // some at a time, which stay in the nearest cache
+		n := min(len(heads), 512)
+		at := 32 + width
+		for _, r := range runs {
+			at -= r.width
+			mask := uint64(1)<<r.width - 1
+			for i, h := range heads[:n] {
+				words[i] |= h >> r.shift & mask << at
 			}
-			if x.key > y.key {
-				return 1
-			}
-			return 0
-		})
-		return
-	}
-	and, or := ^uint64(0), uint64(0)
-	for _, k := range s.a {
-		and &= k.key
-		or |= k.key
-	}
-	if cap(s.b) < len(s.a) {
-		s.b = make([]keyed, len(s.a))
-	}
-	s.b = s.b[:len(s.a)]
-	for sh := uint(0); sh < 64; sh += 8 {
-		if byte(and>>sh) == byte(or>>sh) {
-			continue
 		}
-		var at [256]int
-		for i := range s.a {
-			at[byte(s.a[i].key>>sh)]++
+		heads, words = heads[n:], words[n:]
+	}
+	return width
+}
+
+// sortWords sorts a by the width bits from 32 on, with b to help; it gives which of both holds the result.
+func (s *sorter) sortWords(a, b []uint64, width int) []uint64 {
+	if len(a) < radixFrom {
+		slices.Sort(a)
+		return a
+	}
+	passes := (width + radixBits - 1) / radixBits
+	digit := (width + passes - 1) / passes
+	mask := uint64(1)<<digit - 1
+	for p := range passes {
+		clear(s.counts[p][:1<<digit])
+	}
+	for _, x := range a {
+		x >>= 32
+		for p := range passes {
+			s.counts[p][x&mask&(1<<radixBits-1)]++
+			x >>= digit
 		}
-		sum := 0
-		for i, n := range at {
+	}
+	for p := range passes {
+		at := &s.counts[p]
+		sum := uint32(0)
+		for i, n := range at[:1<<digit] {
 			at[i] = sum
 			sum += n
 		}
-		for _, k := range s.a {
-			d := byte(k.key >> sh)
-			s.b[at[d]] = k
+		shift := 32 + p*digit
+		for _, x := range a {
+			d := x >> shift & mask & (1<<radixBits - 1)
+			b[at[d]] = x
 			at[d]++
 		}
-		s.a, s.b = s.b, s.a
+		a, b = b, a
 	}
+	return a
 }

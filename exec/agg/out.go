@@ -3,6 +3,7 @@ package agg
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -13,19 +14,22 @@ import (
 type rowsOut struct{}
 
 func (rowsOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	words, w := t.h.WordsAll()
-	for _, s := range slots {
-		v.AppendInt(words[int(s)*w+wordRows])
-	}
+	appendWords(t, slots, wordRows, v)
 }
 
 // countOut is count(x), or count(*) with a filter.
 type countOut struct{ cnt int }
 
 func (o countOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
+	appendWords(t, slots, o.cnt, v)
+}
+
+// appendWords appends one word of entries.
+func appendWords(t *target, slots []int32, off int, v *batch.Vector) {
 	words, w := t.h.WordsAll()
-	for _, s := range slots {
-		v.AppendInt(words[int(s)*w+o.cnt])
+	out := v.AppendInts(len(slots))
+	for i, s := range slots {
+		out[i] = words[int(s)*w+off]
 	}
 }
 
@@ -40,20 +44,37 @@ type sumIntOut struct {
 }
 
 func (o sumIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
-	var buf [24]byte
 	words, w := t.h.WordsAll()
+	base := v.N
+	if !o.bigint {
+		v.Off = slices.Grow(v.Off, len(slots))
+		for _, s := range slots {
+			e := words[int(s)*w:][:w]
+			if e[o.cnt] > 0 {
+				v.Data = appendNumeric(v.Data, uint64(e[o.sum]), uint64(e[o.sum+1]), 0)
+			}
+			v.Off = append(v.Off, uint32(len(v.Data)))
+		}
+		v.Appended(len(slots))
+	} else {
+		out := v.AppendInts(len(slots))
+		for k, s := range slots {
+			e := words[int(s)*w:][:w]
+			out[k] = e[o.sum]
+		}
+	}
 	for k, s := range slots {
 		e := words[int(s)*w:][:w]
-		switch lo, hi := e[o.sum], e[o.sum+1]; {
-		case e[o.cnt] <= 0:
-			v.AppendNull()
-		case !o.bigint:
-			v.AppendBytes(appendNumeric(buf[:0], uint64(lo), uint64(hi), 0))
-		case hi != lo>>63:
-			v.AppendNull()
+		over := o.bigint && e[o.sum+1] != e[o.sum]>>63
+		if e[o.cnt] > 0 && !over {
+			continue
+		}
+		v.SetNull(base + k)
+		if o.bigint {
+			v.I64[base+k] = 0
+		}
+		if e[o.cnt] > 0 {
 			fail(k, outOfRange("bigint"))
-		default:
-			v.AppendInt(lo)
 		}
 	}
 }
@@ -153,11 +174,24 @@ type extremeOut struct {
 
 func (o extremeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	words, w := t.h.WordsAll()
-	for _, s := range slots {
-		if words[int(s)*w+o.cnt] <= 0 {
-			v.AppendNull()
+	if o.c.float {
+		for _, s := range slots {
+			if e := words[int(s)*w:]; e[o.cnt] > 0 {
+				v.AppendFloat(orderFloat(o.c.decode(e[o.c.off])))
+			} else {
+				v.AppendNull()
+			}
+		}
+		return
+	}
+	base := v.N
+	out := v.AppendInts(len(slots))
+	for k, s := range slots {
+		if e := words[int(s)*w:]; e[o.cnt] > 0 {
+			out[k] = int64(o.c.decode(e[o.c.off]) ^ signBit)
 		} else {
-			o.c.append(t, s, v)
+			out[k] = 0
+			v.SetNull(base + k)
 		}
 	}
 }

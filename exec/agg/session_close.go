@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
@@ -249,30 +248,40 @@ func (c *closer) sort(m *mergedSessions) {
 	if len(m.closing) < 2 {
 		return
 	}
-	c.by.a = c.by.a[:0]
-	for i, x := range m.closing {
-		c.by.a = append(c.by.a, keyed{uint64(x.end) ^ signBit, int32(i)})
+	c.picks = c.picks[:0]
+	for i := range m.closing {
+		c.picks = append(c.picks, int32(i))
 	}
-	c.by.radix()
+	c.by.sort(closingOrder{c, m}, c.picks)
 	c.list = c.list[:0]
-	for _, k := range c.by.a {
-		c.list = append(c.list, m.closing[k.slot])
+	for _, i := range c.picks {
+		c.list = append(c.list, m.closing[i])
 	}
 	m.closing, c.list = c.list, m.closing
-	list := m.closing
-	for lo := 0; lo < len(list); {
-		hi := lo + 1
-		for hi < len(list) && list[hi].end == list[lo].end {
-			hi++
-		}
-		if hi-lo > 1 {
-			slices.SortFunc(list[lo:hi], func(x, y closed) int {
-				c.x, c.y = m.appendKey(c.x[:0], x.part, x.slot), m.appendKey(c.y[:0], y.part, y.slot)
-				return cmp.Or(bytes.Compare(c.x, c.y), cmp.Compare(x.start, y.start))
-			})
-		}
-		lo = hi
+}
+
+// closingOrder orders what closes, by its place in m.closing.
+type closingOrder struct {
+	c *closer
+	m *mergedSessions
+}
+
+func (o closingOrder) keyHeads(at []int32, _ int, heads []uint64) int {
+	for k, i := range at {
+		heads[k] = uint64(o.m.closing[i].end) ^ signBit
 	}
+	return 0
+}
+
+func (o closingOrder) headsDecide() bool { return false }
+
+func (o closingOrder) compareKeys(i, j int32) int {
+	x, y := o.m.closing[i], o.m.closing[j]
+	if x.end != y.end {
+		return cmp.Compare(x.end, y.end)
+	}
+	o.c.x, o.c.y = o.m.appendKey(o.c.x[:0], x.part, x.slot), o.m.appendKey(o.c.y[:0], y.part, y.slot)
+	return cmp.Or(bytes.Compare(o.c.x, o.c.y), cmp.Compare(x.start, y.start))
 }
 
 // render appends the rows of sessions to b, which is empty.

@@ -178,6 +178,31 @@ func (v *Vector) AppendInt(x int64) {
 	v.markAppended(false)
 }
 
+// AppendInts appends n values that are not NULL to a LayoutI64 vector, and gives them for the caller to fill.
+func (v *Vector) AppendInts(n int) []int64 {
+	v.I64 = slices.Grow(v.I64, n)[:v.N+n]
+	v.Appended(n)
+	return v.I64[v.N-n:]
+}
+
+// AppendPairs appends n values that are not NULL to a LayoutPair vector, and gives their halves for the caller to fill.
+func (v *Vector) AppendPairs(n int) (i, j []int64) {
+	v.I64, v.J64 = slices.Grow(v.I64, n)[:v.N+n], slices.Grow(v.J64, n)[:v.N+n]
+	v.Appended(n)
+	return v.I64[v.N-n:], v.J64[v.N-n:]
+}
+
+// Appended says that the caller appended n values to the vector's slices itself. They are not NULL; SetNull makes them so.
+func (v *Vector) Appended(n int) {
+	if v.Valid == nil {
+		v.N += n
+		return
+	}
+	for range n {
+		v.markAppended(false)
+	}
+}
+
 // AppendFloat appends to a LayoutF64 vector.
 func (v *Vector) AppendFloat(x float64) {
 	v.F64 = append(v.F64, x)
