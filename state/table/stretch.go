@@ -5,24 +5,27 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // stretch is the rows of a Stretches whose times lie in one stretch of it. Rows are numbered in the order in which they came. They are
-// records in an arena that only grows, so what is being written needs no copy; those whose keys have one tag are a chain, from the newest on.
+// records in blocks that never move or change, so what is being written needs no copy; those whose keys have one tag are a chain, from the
+// newest on.
 //
 // A record begins at a multiple of eight bytes and has, little-endian:
 //
 //	the record before it in its chain 4 (0: none), number 4, time 8, length of the key 4, length of the body 4, [weight 8], key, body
 //
-// A record is named by its offset divided by eight, plus one. The weight is there if the length of the key has heavyBit; else it is 1.
+// The weight is there if the length of the key has heavyBit; else it is 1. The place of a record is the number of its block, from blockLog
+// on, and its offset; a reference to it is its place divided by eight, plus one.
 type stretch struct {
-	start int64
-	arena []byte
-	// idx is as that of a Hash, with records in place of slots, and of each tag the newest only.
-	idx  []uint64
-	used int
-	pend []uint64 // records that are not in idx yet, as they will be there
+	start  int64
+	blocks [][]byte
+	first  int   // place of the first record in memory, in a block of its own; blocks before it are dropped
+	bytes  int64 // memory of the blocks
+	sealed int   // blocks before it get no more records
+	pool   *blockPool
+	idx    rowIndex
+	pend   []uint64 // records that are not in idx yet, as they will be there
 
 	rows  int64    // rows that came so far
 	base  int64    // rows with numbers below it are on disk only
@@ -30,16 +33,18 @@ type stretch struct {
 	until int64    // rows at or before it are expired; math.MinInt64: none is
 	marks []uint64 // bits of marked rows, by number; those behind the end are not set
 
-	// What expires next. While rows have come in the order of their times it is the record at offset at, else first those of due, from the
+	// What expires next. While rows have come in the order of their times it is the record at place at, else first those of due, from the
 	// at-th on, by time, and in between those of late, in no order.
-	sorted      bool
-	built       bool // not sorted: due is made
-	newest      int64
-	newestRow   uint32
-	at          int
-	due, late   []dueRow
-	overdue     []dueRow // rows that came when what has their time had expired: they go with the next that expires
-	clean, safe int      // offsets up to which records are on disk or being written, and on disk
+	sorted    bool
+	built     bool // not sorted: due is made
+	newest    int64
+	newestRow uint32
+	at        int
+	due, late []dueRow
+	overdue   []dueRow // rows that came when what has their time had expired: they go with the next that expires
+
+	clean, safe int   // places up to which records are on disk or being written, and on disk
+	cleanRows   int64 // rows as of the last Freeze
 
 	bits    int    // of the tag, in keys on disk; -1 until the first Freeze
 	changed bool   // something that the record of the stretch has
@@ -65,20 +70,23 @@ func (a dueRow) compare(b dueRow) int {
 const (
 	recordHead  = 24
 	heavyBit    = 1 << 31
-	maxRecords  = math.MaxUint32 // eights of bytes of an arena, and rows
-	pageRows    = 4096           // a page of marks
+	blockLog    = 20
+	rowBlock    = 1 << blockLog
+	minRowBlock = 512
+	maxBlocks   = 1 << (32 - (blockLog - 3)) // references have 32 bits
+	maxRecords  = math.MaxUint32             // rows of a stretch
+	pageRows    = 4096                       // a page of marks
 	pageWords   = pageRows / 64
 	pendRecords = 256
+	noRow       = math.MaxUint32 // no number of a row
 )
 
-func newStretch(start int64) *stretch {
-	return &stretch{start: start, until: math.MinInt64, sorted: true, newestRow: noRow, bits: -1}
+func newStretch(start int64, pool *blockPool) *stretch {
+	return &stretch{start: start, pool: pool, until: math.MinInt64, sorted: true, newestRow: noRow, bits: -1}
 }
 
-// packed is a row as the arena has it; it may be followed by others.
+// packed is a row as a block has it; it may be followed by others.
 type packed []byte
-
-func (x *stretch) record(ref uint32) packed { return packed(x.arena[int(ref-1)*8:]) }
 
 func (r packed) prev() uint32     { return binary.LittleEndian.Uint32(r) }
 func (r packed) setPrev(p uint32) { binary.LittleEndian.PutUint32(r, p) }
@@ -114,7 +122,93 @@ func (r packed) size() int {
 	return (at + n + int(binary.LittleEndian.Uint32(r[20:])) + 7) &^ 7
 }
 
-func (r packed) due(ref uint32) dueRow { return dueRow{r.time(), r.num(), ref} }
+func refOf(place int) uint32 { return uint32(place/8) + 1 }
+func placeOf(ref uint32) int { return int(ref-1) * 8 }
+
+// record gives what a reference is to.
+func (x *stretch) record(ref uint32) packed { return x.look(placeOf(ref)) }
+
+func (x *stretch) look(place int) packed {
+	return packed(x.blocks[place>>blockLog][place&(rowBlock-1):])
+}
+
+// end is the place behind the last record.
+func (x *stretch) end() int {
+	b := len(x.blocks) - 1
+	if b < x.sealed {
+		return x.sealed << blockLog
+	}
+	return b<<blockLog + min(len(x.blocks[b]), rowBlock)
+}
+
+// next gives the place of the record at or behind a place, where one may end.
+func (x *stretch) next(place int) int {
+	if b := place >> blockLog; b < max(len(x.blocks)-1, x.sealed) && place&(rowBlock-1) >= len(x.blocks[b]) {
+		return (b + 1) << blockLog
+	}
+	return place
+}
+
+// after gives the place behind a record.
+func after(place int, r packed) int {
+	return min(place+r.size(), (place>>blockLog+1)<<blockLog)
+}
+
+// each calls f for the records in memory from a place on until it returns false.
+func (x *stretch) each(from int, f func(ref uint32, r packed) bool) {
+	end := x.end()
+	for place := x.next(from); place < end; {
+		r := x.look(place)
+		if !f(refOf(place), r) {
+			return
+		}
+		place = x.next(after(place, r))
+	}
+}
+
+// room gives the last block, with space for n bytes.
+func (x *stretch) room(n int) []byte {
+	b := len(x.blocks) - 1
+	if b < x.sealed || cap(x.blocks[b])-len(x.blocks[b]) < n {
+		x.newBlock(n)
+		b++
+	}
+	return x.blocks[b]
+}
+
+// newBlock adds a block with space for n bytes: stretches with few rows have small ones.
+func (x *stretch) newBlock(n int) {
+	if len(x.blocks) == maxBlocks {
+		panic(&Failure{errStretchFull})
+	}
+	b := x.pool.take(max(n, min(max(int(x.bytes/2)&^7, minRowBlock), rowBlock)))
+	x.bytes += int64(cap(b))
+	x.blocks = append(x.blocks, b)
+}
+
+// blockPool is blocks of dropped stretches, to use again.
+type blockPool struct{ blocks [][]byte }
+
+// poolBlocks bounds the blocks of a pool.
+const poolBlocks = 64
+
+func (p *blockPool) take(size int) []byte {
+	l := len(p.blocks)
+	if l == 0 || size != rowBlock {
+		return make([]byte, 0, size)
+	}
+	b := p.blocks[l-1]
+	p.blocks = p.blocks[:l-1]
+	return b[:0]
+}
+
+func (p *blockPool) give(blocks [][]byte) {
+	for _, b := range blocks {
+		if cap(b) == rowBlock && len(p.blocks) < poolBlocks {
+			p.blocks = append(p.blocks, b)
+		}
+	}
+}
 
 // put appends a record; the index gets it with settle.
 func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uint32 {
@@ -124,13 +218,15 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 		head += 8
 		klen |= heavyBit
 	}
-	off := len(x.arena)
 	size := (head + len(key) + len(body) + 7) &^ 7
-	if len(key) >= heavyBit || len(body) >= heavyBit || (off+size)/8 >= maxRecords {
-		panic(&Failure{fmt.Errorf("a stretch of state of %d bytes exceeds the limit", off)})
+	if len(key) >= heavyBit || len(body) >= heavyBit {
+		panic(&Failure{fmt.Errorf("a row of state of %d bytes exceeds the limit", len(key)+len(body))})
 	}
-	x.arena = slices.Grow(x.arena, size)[:off+size]
-	r := x.arena[off:]
+	b := x.room(size)
+	off := len(b)
+	b = b[:off+size]
+	x.blocks[len(x.blocks)-1] = b
+	r := b[off:]
 	binary.LittleEndian.PutUint64(r, uint64(num)<<32)
 	binary.LittleEndian.PutUint64(r[8:], uint64(time))
 	binary.LittleEndian.PutUint32(r[16:], klen)
@@ -141,7 +237,7 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	n := head + copy(r[head:], key)
 	n += copy(r[n:], body)
 	clear(r[n:])
-	ref := uint32(off/8) + 1
+	ref := refOf((len(x.blocks)-1)<<blockLog + off)
 	if len(x.pend) == pendRecords {
 		x.settle()
 	}
@@ -150,17 +246,10 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	return ref
 }
 
-// order notes when a record that was appended expires.
-func (x *stretch) order(d dueRow) {
-	switch {
-	case x.expired(d.time):
-		return // it has expired, or is overdue
-	case x.sorted && x.newestRow != noRow && (d.time < x.newest || d.time == x.newest && d.num < x.newestRow):
-		x.sorted, x.built, x.at = false, false, 0
-	case !x.sorted && x.built:
-		x.late = append(x.late, d)
-	}
-	x.newest, x.newestRow = d.time, d.num
+// again appends a record of another stretch, with its number.
+func (x *stretch) again(r packed) {
+	k := r.key()
+	x.put(uint32(HashBytes(k)>>32), r.num(), r.time(), r.weight(), k, r.body())
 }
 
 // settle enters records into the index.
@@ -168,65 +257,16 @@ func (x *stretch) settle() {
 	if len(x.pend) == 0 {
 		return
 	}
-	size := max(len(x.idx), minIndex)
-	for x.used+len(x.pend) >= size/8*5 {
-		size *= 2
-	}
-	if size > len(x.idx) {
-		x.growIndex(size)
-	}
-	idx, mask := x.idx, uint32(len(x.idx)-1)
+	x.idx.makeRoom(len(x.pend))
 	// The first loop waits for the memory that the second one needs.
 	var homes [pendRecords]uint64
+	x.idx.homes(x.pend, homes[:])
 	for j, e := range x.pend {
-		homes[j] = idx[uint32(e>>32)&mask]
-	}
-	for j, e := range x.pend {
-		i := uint32(e >> 32)
-		old := homes[j]
-		if old == 0 {
-			old = idx[i&mask] // one of the records before may have taken it
+		if old := x.idx.enter(e, homes[j]); old != 0 {
+			x.record(uint32(e)).setPrev(old)
 		}
-		for old != 0 && old>>32 != e>>32 {
-			i++
-			old = idx[i&mask]
-		}
-		if old == 0 {
-			x.used++
-		} else {
-			x.record(uint32(e)).setPrev(uint32(idx[i&mask]))
-		}
-		idx[i&mask] = e
 	}
 	x.pend = x.pend[:0]
-}
-
-func (x *stretch) growIndex(size int) {
-	old := x.idx
-	x.idx = make([]uint64, size)
-	mask := uint32(size - 1)
-	for _, e := range old {
-		if e == 0 {
-			continue
-		}
-		i := uint32(e >> 32)
-		for x.idx[i&mask] != 0 {
-			i++
-		}
-		x.idx[i&mask] = e
-	}
-}
-
-// newestOf gives the newest record with a tag, 0 if there is none. home is what the index has at the tag's home.
-func (x *stretch) newestOf(tag uint32, home uint64) uint32 {
-	mask := uint32(len(x.idx) - 1)
-	for i, e := tag, home; e != 0; e = x.idx[i&mask] {
-		if uint32(e>>32) == tag {
-			return uint32(e)
-		}
-		i++
-	}
-	return 0
 }
 
 // expired says whether rows with a time have expired.
@@ -249,142 +289,52 @@ func (x *stretch) mark(num uint32) {
 	x.dirty[p], x.changed = true, true
 }
 
-// each calls f for the records in memory until it returns false.
-func (x *stretch) each(f func(ref uint32, r packed) bool) {
-	for off := 0; off < len(x.arena); {
-		r := packed(x.arena[off:])
-		if !f(uint32(off/8)+1, r) {
-			return
-		}
-		off += r.size()
-	}
-}
-
-// expire calls f for the records at or before until that have not expired, by time and number. All of them are in memory.
-func (x *stretch) expire(until int64, f func(r packed) error) error {
-	slices.SortFunc(x.overdue, dueRow.compare)
-	for _, d := range x.overdue {
-		if err := f(x.record(d.ref)); err != nil {
-			return err
-		}
-	}
-	x.overdue = x.overdue[:0]
-	if x.sorted {
-		for x.at < len(x.arena) {
-			r := packed(x.arena[x.at:])
-			t := r.time()
-			if t > until {
-				break
-			}
-			x.at += r.size()
-			if x.expired(t) {
-				continue // since before it was loaded
-			}
-			if err := f(r); err != nil {
-				return err
-			}
-		}
-		x.until = max(x.until, until)
-		return nil
-	}
-	x.sortDue(until)
-	for ; x.at < len(x.due) && x.due[x.at].time <= until; x.at++ {
-		if err := f(x.record(x.due[x.at].ref)); err != nil {
-			return err
-		}
-	}
-	x.until = max(x.until, until)
-	return nil
-}
-
-// sortDue brings into due all that expires until then.
-func (x *stretch) sortDue(until int64) {
-	if !x.built {
-		x.due, x.late, x.at, x.built = x.due[:0], x.late[:0], 0, true
-		x.each(func(ref uint32, r packed) bool {
-			if !x.expired(r.time()) {
-				x.due = append(x.due, r.due(ref))
-			}
-			return true
-		})
-		slices.SortFunc(x.due, dueRow.compare)
-		return
-	}
-	first := slices.IndexFunc(x.late, func(d dueRow) bool { return d.time <= until })
-	if first < 0 {
-		return
-	}
-	// Few are merged with what follows in due, many make it anew.
-	if len(x.late) > 256+(len(x.due)-x.at)/8 {
-		x.due = append(slices.Delete(x.due, 0, x.at), x.late...)
-		x.late, x.at = x.late[:0], 0
-		slices.SortFunc(x.due, dueRow.compare)
-		return
-	}
-	kept, now := x.late[:0], []dueRow(nil)
-	for _, d := range x.late {
-		if d.time <= until {
-			now = append(now, d)
-		} else {
-			kept = append(kept, d)
-		}
-	}
-	x.late = kept
-	end := x.at
-	for end < len(x.due) && x.due[end].time <= until {
-		end++
-	}
-	now = append(now, x.due[x.at:end]...)
-	slices.SortFunc(now, dueRow.compare)
-	if extra := len(now) - (end - x.at); extra <= x.at {
-		x.at -= extra
-		copy(x.due[x.at:], now)
-	} else {
-		x.due = slices.Replace(x.due, x.at, end, now...)
-	}
-}
-
-// forget lets go of the records in memory that are on disk too.
+// forgetClean lets go of what is on disk too, in whole blocks: what is left are the latest rows.
 func (x *stretch) forgetClean() {
-	old := *x
-	x.base = x.rows
-	x.release()
-	for off := old.safe; off < len(old.arena); {
-		r := packed(old.arena[off:])
-		x.base = min(x.base, int64(r.num()))
-		x.again(r)
-		off += r.size()
+	x.settle()
+	to := x.next(x.safe)
+	if to < x.end() {
+		to &^= rowBlock - 1
 	}
-	x.clean, x.safe = min(old.clean-old.safe, len(x.arena)), 0
+	if to <= x.first {
+		return
+	}
+	for b := range min(to>>blockLog, len(x.blocks)) {
+		x.bytes -= int64(cap(x.blocks[b]))
+		x.blocks[b] = nil
+	}
+	if to == x.end() {
+		x.release()
+		x.base = x.rows
+		return
+	}
+	x.first, x.base, x.idx = to, int64(x.look(to).num()), rowIndex{}
+	x.unorder()
+	x.enterFrom(to)
 }
 
-// again appends a record of another arena, with its number.
-func (x *stretch) again(r packed) {
-	k := r.key()
-	x.put(uint32(HashBytes(k)>>32), r.num(), r.time(), r.weight(), k, r.body())
+// enterFrom enters the records from a place on, which is the first of a block, anew.
+func (x *stretch) enterFrom(place int) {
+	x.settle()
+	x.each(place, func(ref uint32, r packed) bool {
+		hash := HashBytes(r.key())
+		x.idx.makeRoom(1)
+		r.setPrev(x.idx.enter(hash&^math.MaxUint32|uint64(ref), 0))
+		x.order(dueRow{r.time(), r.num(), ref})
+		return true
+	})
 }
 
 // release lets go of the memory of records. What is known of the rows stays.
 func (x *stretch) release() {
-	x.arena, x.idx, x.used, x.pend = nil, nil, 0, nil
-	x.due, x.late, x.at, x.sorted, x.built, x.newestRow = nil, nil, 0, true, false, noRow
+	x.blocks, x.first, x.bytes, x.sealed, x.idx, x.pend = nil, 0, 0, 0, rowIndex{}, nil
 	x.clean, x.safe = 0, 0
-}
-
-// reuse empties a stretch for another one, and keeps memory.
-func (x *stretch) reuse(start int64) {
-	arena, idx, pend, marks, due, late := x.arena[:0], x.idx, x.pend[:0], x.marks[:0], x.due[:0], x.late[:0]
-	clear(idx)
-	*x = *newStretch(start)
-	x.arena, x.idx, x.pend, x.marks, x.due, x.late = arena, idx, pend, marks, due, late
+	x.unorder()
 }
 
 func (x *stretch) memBytes() int64 {
-	return stretchFixed + int64(cap(x.arena)+8*cap(x.idx)+8*cap(x.pend)+8*cap(x.marks)+16*cap(x.due)+16*cap(x.late))
+	return stretchFixed + x.bytes + x.idx.memBytes() + int64(24*cap(x.blocks)+8*cap(x.pend)+8*cap(x.marks)+16*cap(x.due)+16*cap(x.late))
 }
 
 // stretchFixed is about the memory of a stretch without rows.
-const stretchFixed = 300
-
-// noRow is no number of a row.
-const noRow = math.MaxUint32
+const stretchFixed = 400

@@ -18,12 +18,12 @@ import (
 // Rows of one key come in the order of stretches, and in one of them from the
 // newest on, whether they are in memory or on disk. Times are microseconds.
 type Stretches struct {
-	inf   *tableInfo
-	list  []*stretch // ascending, apart from each other
-	last  *stretch   // of the latest Append: rows of one stretch mostly come together
-	spare []*stretch // dropped ones, to use again
-	gone  []int64    // starts of dropped stretches of which something is on disk
-	find  find
+	inf  *tableInfo
+	list []*stretch // ascending, apart from each other
+	last *stretch   // of the latest Append: rows of one stretch mostly come together
+	pool blockPool
+	gone []int64 // starts of dropped stretches of which something is on disk
+	find find
 
 	evicting []*stretch // of which rows are to be dropped; some are perhaps dropped
 }
@@ -80,13 +80,7 @@ func (t *Stretches) at(time int64) *stretch {
 	}
 	i, ok := t.search(start)
 	if !ok {
-		x := newStretch(start)
-		if n := len(t.spare); n > 0 {
-			x = t.spare[n-1]
-			t.spare = t.spare[:n-1]
-			x.reuse(start)
-		}
-		t.list = slices.Insert(t.list, i, x)
+		t.list = slices.Insert(t.list, i, newStretch(start, &t.pool))
 	}
 	t.last = t.list[i]
 	return t.last
@@ -176,9 +170,6 @@ func (t *Stretches) expire(x *stretch, until int64, f func(r Row) error) (weight
 	return weight, err
 }
 
-// maxSpareBytes bounds the memory of a dropped stretch that is kept for another.
-const maxSpareBytes = 64 << 20
-
 // dropFirst drops the first stretch.
 func (t *Stretches) dropFirst() {
 	x := t.list[0]
@@ -189,10 +180,10 @@ func (t *Stretches) dropFirst() {
 	if x.onDisk {
 		t.gone = append(t.gone, x.start)
 	}
-	// Records may be being written.
-	if len(t.spare) == 0 && x.clean == x.safe && x.memBytes() <= maxSpareBytes {
-		t.spare = append(t.spare, x)
+	if x.clean == x.safe { // else records may be being written
+		t.pool.give(x.blocks)
 	}
+	*x = *newStretch(x.start, nil) // an eviction may have it
 }
 
 // Each calls f for every row until it returns false, stretch by stretch. It reads past memory without filling it. f must not use the table.
@@ -209,7 +200,7 @@ func (t *Stretches) Each(f func(r Row) bool) {
 			t.eachOnDisk(x, 0, 1<<16, visit)
 		}
 		if going {
-			x.each(func(_ uint32, r packed) bool { return visit(r) })
+			x.each(x.first, func(_ uint32, r packed) bool { return visit(r) })
 		}
 		if !going {
 			return
@@ -232,8 +223,5 @@ func (t *Stretches) MemBytes() int64 {
 	for _, x := range t.list {
 		n += x.memBytes()
 	}
-	for _, x := range t.spare {
-		n += x.memBytes()
-	}
-	return n
+	return n + int64(len(t.pool.blocks))*rowBlock
 }

@@ -44,10 +44,7 @@ func (t *Stretches) info() *tableInfo { return t.inf }
 func (t *Stretches) dirtyEntries() int64 {
 	var n int64
 	for _, x := range t.list {
-		if x.clean < len(x.arena) {
-			// About: what is left of the arena has as many rows as its share of it.
-			n += 1 + int64(float64(len(x.arena)-x.clean)/float64(len(x.arena))*float64(x.rows-x.base))
-		}
+		n += x.rows - x.cleanRows
 	}
 	return n
 }
@@ -75,11 +72,11 @@ func (t *Stretches) freeze(f *Frozen, meta *part) {
 			x.bits = min(bits.Len64(uint64(most/chunkRows)), 8*hashKeyBytes)
 		}
 		p := f.newPart(t.prefix(x))
-		if rows := x.arena[x.clean:]; len(rows) > 0 {
-			cut := stretch{start: x.start, bits: x.bits, arena: rows}
-			p.lent, p.fill = len(rows), cut.chunks
+		if end := x.end(); x.next(x.clean) < end {
+			cut := x.cut()
+			p.lent, p.fill = end-x.clean, cut.chunks
+			x.clean, x.cleanRows = end, x.rows
 		}
-		x.clean = len(x.arena)
 		for i, d := range x.dirty {
 			if d {
 				x.dirty[i] = false
@@ -104,24 +101,49 @@ func (x *stretch) page(i int) []byte {
 	return b
 }
 
-// chunks puts the records into p, by bucket and number.
-func (x *stretch) chunks(p *part) {
-	type place struct {
-		bucket uint16
-		off    int
-	}
-	var all []place
-	x.each(func(ref uint32, r packed) bool {
-		all = append(all, place{x.bucket(uint32(HashBytes(r.key()) >> 32)), int(ref-1) * 8})
+// cut gives a stretch with the records that are not clean, for another goroutine.
+func (x *stretch) cut() *stretch {
+	from := x.next(x.clean)
+	b := from >> blockLog
+	return &stretch{start: x.start, bits: x.bits, blocks: slices.Clone(x.blocks[b:]), first: from - b<<blockLog}
+}
+
+// bucketRef is a record and its bucket.
+type bucketRef struct {
+	ref    uint32
+	bucket uint16
+}
+
+// byBucket gives the records by bucket, and then as they came.
+func (x *stretch) byBucket() []bucketRef {
+	var all []bucketRef
+	at := make([]uint32, 1<<x.bits+1)
+	x.each(x.first, func(ref uint32, r packed) bool {
+		b := x.bucket(uint32(HashBytes(r.key()) >> 32))
+		all = append(all, bucketRef{ref, b})
+		at[b+1]++
 		return true
 	})
-	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.bucket, b.bucket) })
+	for i := 1; i < len(at); i++ {
+		at[i] += at[i-1]
+	}
+	out := make([]bucketRef, len(all))
+	for _, r := range all {
+		out[at[r.bucket]] = r
+		at[r.bucket]++
+	}
+	return out
+}
+
+// chunks puts the records into p, by bucket and number.
+func (x *stretch) chunks(p *part) {
+	all := x.byBucket()
 	var val []byte
 	for i := 0; i < len(all); {
-		first := packed(x.arena[all[i].off:]).num()
+		first := x.record(all[i].ref).num()
 		last, b := first, all[i].bucket
 		for val = val[:0]; i < len(all) && all[i].bucket == b && len(val) < chunkBytes; i++ {
-			r := packed(x.arena[all[i].off:])
+			r := x.record(all[i].ref)
 			val = binary.AppendUvarint(val, uint64(r.num()-last))
 			last = r.num()
 			val = binary.AppendUvarint(val, uint64(r.time()-x.start))
@@ -210,9 +232,14 @@ func (t *Stretches) scanChunks(x *stretch, lo, hi int, f func(d diskRow) bool) {
 
 // eachOnDisk gives the rows of buckets that are on disk only as records that are valid during the call.
 func (t *Stretches) eachOnDisk(x *stretch, lo, hi int, f func(r packed) bool) {
-	one := newStretch(x.start)
+	one := newStretch(x.start, &blockPool{})
 	t.scanChunks(x, lo, hi, func(d diskRow) bool {
-		one.arena, one.pend = one.arena[:0], one.pend[:0]
+		if one.pend = one.pend[:0]; len(one.blocks) > 0 {
+			one.blocks[0] = one.blocks[0][:0]
+			if cap(one.blocks[0]) < recordHead+16+len(d.key)+len(d.body) {
+				one.blocks, one.bytes = nil, 0
+			}
+		}
 		one.put(0, d.num, d.time, d.weight, d.key, d.body)
 		return f(one.record(1))
 	})
@@ -226,14 +253,17 @@ func (t *Stretches) loadStretch(x *stretch) {
 		x.put(uint32(HashBytes(d.key)>>32), d.num, d.time, d.weight, d.key, d.body)
 		return true
 	})
-	loaded := len(x.arena)
-	old.each(func(_ uint32, r packed) bool {
-		x.again(r)
-		return true
-	})
-	x.clean, x.safe = loaded+old.clean, loaded+old.safe
-	for i := range x.overdue {
-		x.overdue[i].ref += uint32(loaded / 8)
+	// Rows that come later lie in other blocks, so that they can be in memory without those.
+	x.sealed = len(x.blocks)
+	loaded := x.sealed << blockLog
+	moved := func(place int) int { return max(place-old.first, 0) + loaded }
+	for _, b := range old.blocks[old.first>>blockLog:] {
+		x.blocks, x.bytes = append(x.blocks, b), x.bytes+int64(cap(b))
+	}
+	x.enterFrom(loaded)
+	x.clean, x.safe = moved(old.clean), moved(old.safe)
+	for i, d := range x.overdue {
+		x.overdue[i].ref = refOf(moved(placeOf(d.ref)))
 	}
 	x.base = 0
 	x.settle()
@@ -254,7 +284,7 @@ func (t *Stretches) fetch(x *stretch, hashes []uint64, from, to []int64) {
 		return
 	}
 	slices.SortFunc(z.keys, func(a, b soughtKey) int { return cmp.Compare(a.tag, b.tag) })
-	mem := newStretch(x.start)
+	mem := newStretch(x.start, &blockPool{})
 	for i := 0; i < len(z.keys); {
 		lo := x.bucket(z.keys[i].tag)
 		hi, j := lo, i
@@ -315,10 +345,8 @@ func (t *Stretches) heldEntries() int64 {
 
 // beginEvict has evictSome drop what is on disk of stretches, older ones first.
 func (t *Stretches) beginEvict(hot bool, want int64) {
-	for _, x := range t.spare {
-		want -= x.memBytes()
-	}
-	t.spare, t.evicting = nil, t.evicting[:0]
+	want -= int64(len(t.pool.blocks)) * rowBlock
+	t.pool.blocks, t.evicting = nil, t.evicting[:0]
 	for _, x := range t.list {
 		switch {
 		case want <= 0:
@@ -326,7 +354,7 @@ func (t *Stretches) beginEvict(hot bool, want int64) {
 		case !hot && x.touched:
 			x.touched = false
 		case x.safe > 0:
-			want -= int64(float64(x.memBytes()) * float64(x.safe) / float64(len(x.arena)))
+			want -= x.memBytes()
 			t.evicting = append(t.evicting, x)
 		}
 	}
@@ -340,7 +368,7 @@ func (t *Stretches) evictSome(n int) int {
 		// What remains of it is entered anew.
 		x := t.evicting[0]
 		t.evicting = t.evicting[1:]
-		n -= 1 + (len(x.arena)-x.safe)/stretchRow
+		n -= 1 + int(x.rows-x.cleanRows)
 		x.forgetClean()
 	}
 	return max(n, 1)
@@ -369,12 +397,12 @@ func (t *Stretches) reopen() {
 	var err error
 	scan := t.inf.sp.backing.Scan
 	fail(scan(append(metaKey(t.inf.ord), 0), PrefixEnd(prefix), false, func(k, v []byte) bool {
-		x := newStretch(windowEnd(k))
+		x := newStretch(windowEnd(k), &t.pool)
 		if len(k) != len(prefix)+8 || !x.parse(v) {
 			err = fmt.Errorf("record of a stretch is malformed: %x = %x", k, v)
 			return false
 		}
-		x.base, x.onDisk = x.rows, true
+		x.base, x.cleanRows, x.onDisk = x.rows, x.rows, true
 		t.list = append(t.list, x)
 		return true
 	}))

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -63,10 +64,8 @@ func (t *Stretches) Find(hashes []uint64, off []uint32, data []byte, from, to []
 func (t *Stretches) prepareFind(hashes []uint64, from, to []int64) {
 	z := &t.find
 	lo, hi := slices.Min(from), slices.Max(to)
-	for _, x := range t.list {
-		if x.start > hi || t.endOf(x) < lo {
-			continue
-		}
+	for i := t.firstUpTo(0, lo); i < len(t.list) && t.list[i].start <= hi; i++ {
+		x := t.list[i]
 		x.touched = true
 		if x.base > 0 {
 			if t.inf.sp.hasRoom(x.base * stretchRow) {
@@ -98,12 +97,12 @@ func (t *Stretches) lookup(hashes []uint64, from, to []int64) {
 		z.from = t.firstUpTo(z.from, from[k])
 		for i := z.from; i < len(t.list) && t.list[i].start <= to[k]; i++ {
 			x := t.list[i]
-			if len(x.idx) > 0 {
+			if len(x.idx.cells) > 0 {
 				tasks = append(tasks, findTask{mem: x, own: x, tag: tag})
 			}
 			// Older than those in memory.
 			if x.base > 0 {
-				if j := slices.Index(z.own, x); j >= 0 && len(z.mem[j].idx) > 0 {
+				if j := slices.Index(z.own, x); j >= 0 && len(z.mem[j].idx.cells) > 0 {
 					tasks = append(tasks, findTask{mem: z.mem[j], own: x, tag: tag})
 				}
 			}
@@ -112,13 +111,13 @@ func (t *Stretches) lookup(hashes []uint64, from, to []int64) {
 	}
 	for i := range tasks {
 		a := &tasks[i]
-		idx := a.mem.idx
-		a.home = idx[a.tag&uint32(len(idx)-1)]
+		cells := a.mem.idx.cells
+		a.home = cells[a.tag&uint32(len(cells)-1)]
 	}
 	for i := range tasks {
 		a := &tasks[i]
 		if a.home != 0 {
-			a.ref = a.mem.newestOf(a.tag, a.home)
+			a.ref = a.mem.idx.newest(a.tag, a.home)
 		}
 	}
 	// The records are read for the first time, all of them together.
@@ -132,18 +131,18 @@ func (t *Stretches) lookup(hashes []uint64, from, to []int64) {
 
 // firstUpTo gives the index of the first stretch that does not end before a time, looking from i on.
 func (t *Stretches) firstUpTo(i int, time int64) int {
-	for i > 0 && t.endOf(t.list[i-1]) >= time {
-		i--
+	n := len(t.list)
+	if (i == 0 || t.endOf(t.list[i-1]) < time) && (i == n || t.endOf(t.list[i]) >= time) {
+		return i
 	}
-	for i < len(t.list) && t.endOf(t.list[i]) < time {
-		i++
-	}
+	i, _ = slices.BinarySearchFunc(t.list, time, func(x *stretch, time int64) int { return cmp.Compare(t.endOf(x), time) })
 	return i
 }
 
 // walk calls f for the rows of a task; false: f ended it.
 func (t *Stretches) walk(a *findTask, k int, key []byte, from, to int64, f func(k int, r Row) bool) bool {
-	for ref := a.ref; ref != 0; {
+	first := refOf(a.mem.first)
+	for ref := a.ref; ref >= first; {
 		r := a.mem.record(ref)
 		ref = r.prev()
 		if time := r.time(); time < from || time > to || !bytes.Equal(r.key(), key) || t.hides(a.own, r) {

@@ -19,7 +19,14 @@ type heldRow struct {
 	marked       bool
 }
 
-func (h *heldRow) body() []byte { return fmt.Appendf(nil, "%d%s", h.id, strings.Repeat("-", h.id%13)) }
+// body is larger than a block for some rows.
+func (h *heldRow) body() []byte {
+	n := h.id % 13
+	if h.id%3001 == 1500 {
+		n = rowBlock + h.id%7
+	}
+	return fmt.Appendf(nil, "%d%s", h.id, strings.Repeat("-", n))
+}
 
 // stretchModel is a Stretches beside a naive list of its rows.
 type stretchModel struct {
@@ -249,6 +256,8 @@ func (m *stretchModel) verify() {
 // budget, with rows in order and not.
 func TestStretchesAgainstList(t *testing.T) {
 	r := seeded(t)
+	defer func(n int) { growAtOnce = n }(growAtOnce)
+	growAtOnce = 32
 	for round := range 16 {
 		m := &stretchModel{t: t, r: r, b: &memBacking{m: map[string]string{}}, until: math.MinInt64, now: -500, stray: []int{2, 1000}[round/4%2],
 			decl: Decl{Name: "rows", Width: int64(1 + r.IntN(60)), Forgets: round >= 8}}
