@@ -271,7 +271,7 @@ func TestStretchesAgainstList(t *testing.T) {
 			}
 			pending = nil
 		}
-		for range 200 {
+		for range 120 {
 			m.append()
 			m.find()
 			m.expire()
