@@ -25,13 +25,12 @@ func (t *Hash) AddInts(keys []int64, sel []int32, rows, slots []int32) (newRows,
 			}
 		}
 		t.probeInts(&p, block, out)
-		ents, w, stride := t.ents, t.w, t.stride
+		t.keysAt(&p, out)
 		for j, key := range block {
-			if s := out[j]; s >= 0 && ents[int(s)*stride+w] == key && (t.tombs == 0 || t.flags[s]&flagTomb == 0) {
+			if s := out[j]; s >= 0 && int64(p.refs[j]) == key && (t.tombs == 0 || t.flags[s]&flagTomb == 0) {
 				continue
 			}
 			s, added := t.addInt(key, p.tags[j])
-			ents = t.ents
 			if !added {
 				continue
 			}
@@ -43,6 +42,17 @@ func (t *Hash) AddInts(keys []int64, sel []int32, rows, slots []int32) (newRows,
 		}
 	}
 	return rows, slots
+}
+
+// keysAt puts what entries have as keys, or what says where these are, into p.refs. It does not branch on whether there is an entry.
+func (t *Hash) keysAt(p *probe, slots []int32) {
+	ents, w, stride, refs := t.ents, t.w, t.stride, p.refs[:len(slots)]
+	if len(ents) == 0 {
+		return
+	}
+	for j, s := range slots {
+		refs[j] = uint64(ents[int(max(s, 0))*stride+w])
+	}
 }
 
 // addInt finds or adds an int key, and says whether it was missing.
