@@ -346,7 +346,7 @@ func (v *Vector) AppendPicked(data []byte, off []uint32, sel []int32) {
 func appendPicked[T any](dst, src []T, sel []int32) []T {
 	n := len(dst)
 	dst = slices.Grow(dst, len(sel))[:n+len(sel)]
-	out := dst[n:]
+	out := dst[n:][:len(sel)] // so that the compiler need not look at each place in it
 	for k, i := range sel {
 		out[k] = src[i]
 	}
