@@ -36,6 +36,7 @@ lint: ## formatting, modules, vet, staticcheck, the rules of the tree
 
 slt: build ## the SQL suites over the wire, in all modes
 	$(BIN) sqllogictest --mode all sqllogictest/suites
+	$(BIN) test --mode all sqllogictest/clocked
 
 golden: ## rewrite golden files; read the diff
 	go test ./parser/... ./planner/... -rewrite

@@ -15,7 +15,7 @@ func TestCustomState(t *testing.T) {
 	for _, run := range []struct {
 		main func([]string) int
 		dir  string
-	}{{sltMain, "../../sqllogictest/suites/spark/custom_state"}, {sltMain, "../../sqllogictest/suites/streaming/custom"}, {testMain, "../../examples/custom"}} {
+	}{{sltMain, "../../sqllogictest/suites/spark/custom_state"}, {sltMain, "../../sqllogictest/suites/streaming/custom"}, {testMain, "../../examples/custom"}, {testMain, "../../sqllogictest/clocked"}} {
 		if code := run.main([]string{"-mode", "asis,restart", run.dir}); code != 0 {
 			t.Errorf("%s: exit code %d", run.dir, code)
 		}
