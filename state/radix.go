@@ -129,7 +129,19 @@ func (p *places) each(f func(r *run, rec *rowRec, weight int64)) {
 		}
 		same := p.all[lo:hi] // perhaps
 		lo = hi
-		if len(same) > 1 {
+		if len(same) == 2 {
+			// Mostly one row that came and went.
+			x, y := same[0], same[1]
+			switch c := bytes.Compare(p.key(x), p.key(y)); {
+			case c == 0:
+				if w := p.rec(x).weight + p.rec(y).weight; w != 0 {
+					f(p.segs[x.run].r, p.rec(x), w)
+				}
+				continue
+			case c > 0:
+				same[0], same[1] = y, x
+			}
+		} else if len(same) > 2 {
 			slices.SortFunc(same, func(a, b place) int { return bytes.Compare(p.key(a), p.key(b)) })
 		}
 		for i := 0; i < len(same); {

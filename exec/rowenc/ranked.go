@@ -38,6 +38,12 @@ func uvarintLen(x uint64) int {
 
 // NextRanked takes an element from the front of a list and gives the length that it has there. It panics with *table.Failure on corrupt bytes.
 func NextRanked(list []byte) (e Ranked, n int) {
+	if len(list) > 1 && list[0]|list[1] < 0x80 { // both lengths are one byte
+		n, klen := 1+int(list[0]>>1), 2+int(list[1])
+		if klen <= n && n <= len(list) {
+			return Ranked{list[0]&shownBit != 0, list[2:klen:klen], list[klen:n]}, n
+		}
+	}
 	size, rest := Uvarint(list)
 	n = len(list) - len(rest) + int(size>>1)
 	if size>>1 > uint64(len(rest)) {
@@ -49,4 +55,13 @@ func NextRanked(list []byte) (e Ranked, n int) {
 		failCorrupt()
 	}
 	return Ranked{size&shownBit != 0, rest[:klen:klen], rest[klen:]}, n
+}
+
+// SkipRanked tells of the element at the front of a list only how long it is there, and whether it is shown.
+func SkipRanked(list []byte) (shown bool, n int) {
+	if list[0] < 0x80 {
+		return list[0]&shownBit != 0, min(1+int(list[0]>>1), len(list))
+	}
+	e, n := NextRanked(list)
+	return e.Shown, n
 }

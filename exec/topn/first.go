@@ -442,24 +442,22 @@ func (f *first) show(l *lists, out dataflow.Emit) error {
 			l.touchMemory()
 		}
 		list := l.h.Blob(slot)
-		l.starts = l.starts[:0]
+		l.starts = l.starts[:0] // of what changed
+		rank := l.h.Words(slot)[countWord]
 		for at := 0; at < len(list); {
-			l.starts = append(l.starts, int32(at))
-			_, n := rowenc.NextRanked(list[at:])
+			rank--
+			shown, n := rowenc.SkipRanked(list[at:])
+			if shown != (rank >= f.n.Offset) {
+				l.starts = append(l.starts, int32(at))
+			}
 			at += n
 		}
-		last := len(l.starts) - 1
-		for rank := 0; rank <= last; rank++ {
-			x := list[l.starts[last-rank]:]
+		for i := len(l.starts) - 1; i >= 0; i-- {
+			x := list[l.starts[i]:]
 			e, _ := rowenc.NextRanked(x)
-			by := int64(0)
-			switch shown := int64(rank) >= f.n.Offset; {
-			case shown && !e.Shown:
-				by = 1
-			case !shown && e.Shown:
+			by := int64(1)
+			if e.Shown {
 				by = -1
-			default:
-				continue
 			}
 			rowenc.FlipRanked(x)
 			if err := f.out.Row(e.Row, by, out); err != nil {
