@@ -51,6 +51,9 @@ type stretch struct {
 	dirty   []bool // by page of marks
 	touched bool   // looked at since the last Evict
 	onDisk  bool   // it has a record on disk or in a run that is being written
+
+	counted int64 // its memory, as far as it is counted in the table's
+	listed  bool  // its memory is to be counted anew
 }
 
 // dueRow is a record and what it is sorted by.

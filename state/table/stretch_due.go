@@ -1,6 +1,9 @@
 package table
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // order notes when a record that was appended expires.
 func (x *stretch) order(d dueRow) {
@@ -73,17 +76,16 @@ func (x *stretch) sortDue(until int64) {
 			}
 			return true
 		})
-		slices.SortFunc(x.due, dueRow.compare)
+		x.due = sortRows(x.due)
 		return
 	}
 	if !slices.ContainsFunc(x.late, func(d dueRow) bool { return d.time <= until }) {
 		return
 	}
-	// Few are merged with what follows in due, many make it anew.
+	// Few that are due are put before what follows in due; many make it anew.
 	if len(x.late) > 256+(len(x.due)-x.at)/8 {
-		x.due = append(slices.Delete(x.due, 0, x.at), x.late...)
+		x.due = mergeRows(x.due[x.at:], sortRows(x.late))
 		x.late, x.at = x.late[:0], 0
-		slices.SortFunc(x.due, dueRow.compare)
 		return
 	}
 	kept, now := x.late[:0], []dueRow(nil)
@@ -107,4 +109,58 @@ func (x *stretch) sortDue(until int64) {
 	} else {
 		x.due = slices.Replace(x.due, x.at, end, now...)
 	}
+}
+
+// mergeRows merges two sorted lists into a new one.
+func mergeRows(a, b []dueRow) []dueRow {
+	out := make([]dueRow, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].compare(a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+const (
+	radixRows = 256 // from how many rows on they are distributed
+	radixBits = 11  // of the time, at a time
+)
+
+// sortRows sorts rows by time and number, and gives them in the same memory or in other. Rows that come by number are distributed by the bits
+// of their times in which they differ, of which a stretch has few, the lowest first.
+func sortRows(rows []dueRow) []dueRow {
+	if len(rows) < radixRows {
+		slices.SortFunc(rows, dueRow.compare)
+		return rows
+	}
+	least, most, inOrder := rows[0].time, rows[0].time, true
+	for i, r := range rows[1:] {
+		least, most = min(least, r.time), max(most, r.time)
+		inOrder = inOrder && rows[i].num < r.num
+	}
+	width := bits.Len64(uint64(most) - uint64(least))
+	if !inOrder || width > 4*radixBits {
+		slices.SortFunc(rows, dueRow.compare)
+		return rows
+	}
+	other := make([]dueRow, len(rows))
+	for shift := 0; shift < width; shift += radixBits {
+		var at [1<<radixBits + 1]uint32
+		for _, r := range rows {
+			at[uint64(r.time-least)>>shift&(1<<radixBits-1)+1]++
+		}
+		for i := 1; i < len(at); i++ {
+			at[i] += at[i-1]
+		}
+		for _, r := range rows {
+			k := uint64(r.time-least) >> shift & (1<<radixBits - 1)
+			other[at[k]] = r
+			at[k]++
+		}
+		rows, other = other, rows
+	}
+	return rows
 }

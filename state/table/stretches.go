@@ -26,6 +26,11 @@ type Stretches struct {
 	find find
 
 	evicting []*stretch // of which rows are to be dropped; some are perhaps dropped
+
+	// There may be many stretches: what is asked after each epoch is kept up.
+	rows, dirty, absent int64 // of all stretches: rows, those that came since the last Freeze, those on disk only
+	mem                 int64
+	listed              []*stretch // whose memory is to be counted anew; some are perhaps dropped
 }
 
 // Row is a row of a Stretches, valid until the next Append or Expire.
@@ -98,6 +103,9 @@ func (t *Stretches) Append(hash uint64, key []byte, time, weight int64, body []b
 		panic(&Failure{errStretchFull})
 	}
 	num := uint32(x.rows)
+	t.recount(x)
+	t.rows++
+	t.dirty++
 	x.rows++
 	x.changed = true
 	ref := x.put(uint32(hash>>32), num, time, weight, key, body)
@@ -115,6 +123,7 @@ func (t *Stretches) Append(hash uint64, key []byte, time, weight int64, body []b
 // Mark marks a row, which is not there any more if Decl.Forgets says so.
 func (t *Stretches) Mark(r Row) {
 	num := r.r.num()
+	t.recount(r.x)
 	if t.inf.decl.Forgets && !r.x.marked(num) {
 		r.x.live -= r.Weight()
 	}
@@ -152,6 +161,7 @@ func (t *Stretches) expire(x *stretch, until int64, f func(r Row) error) (weight
 	if until <= x.until && len(x.overdue) == 0 || x.live == 0 {
 		return 0, nil
 	}
+	t.recount(x)
 	if x.base > 0 {
 		t.loadStretch(x)
 	}
@@ -183,6 +193,7 @@ func (t *Stretches) dropFirst() {
 	if x.clean == x.safe { // else records may be being written
 		t.pool.give(x.blocks)
 	}
+	t.rows, t.absent, t.dirty, t.mem = t.rows-x.rows, t.absent-x.base, t.dirty-(x.rows-x.cleanRows), t.mem-x.counted
 	*x = *newStretch(x.start, nil) // an eviction may have it
 }
 
@@ -209,19 +220,25 @@ func (t *Stretches) Each(f func(r Row) bool) {
 }
 
 // Len gives the number of rows, those counted that are only there until their stretch is dropped.
-func (t *Stretches) Len() int64 {
-	var n int64
-	for _, x := range t.list {
-		n += x.rows
+func (t *Stretches) Len() int64 { return t.rows }
+
+// recount notes that the memory of a stretch changes.
+func (t *Stretches) recount(x *stretch) {
+	if !x.listed {
+		x.listed = true
+		t.listed = append(t.listed, x)
 	}
-	return n
 }
 
 // MemBytes gives the memory that the table occupies, about.
 func (t *Stretches) MemBytes() int64 {
-	var n int64
-	for _, x := range t.list {
-		n += x.memBytes()
+	for _, x := range t.listed {
+		if x.pool != nil { // else it is dropped
+			n := x.memBytes()
+			t.mem += n - x.counted
+			x.counted, x.listed = n, false
+		}
 	}
-	return n + int64(len(t.pool.blocks))*rowBlock
+	t.listed = t.listed[:0]
+	return t.mem + int64(len(t.pool.blocks))*rowBlock
 }

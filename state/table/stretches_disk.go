@@ -41,13 +41,9 @@ func (x *stretch) bucket(tag uint32) uint16 { return uint16(uint64(tag) >> (32 -
 
 func (t *Stretches) info() *tableInfo { return t.inf }
 
-func (t *Stretches) dirtyEntries() int64 {
-	var n int64
-	for _, x := range t.list {
-		n += x.rows - x.cleanRows
-	}
-	return n
-}
+func (t *Stretches) dirtyEntries() int64 { return t.dirty }
+
+func (t *Stretches) heldEntries() int64 { return t.rows - t.absent }
 
 // freeze notes what the run will have: the records are where they are and stay as they are, and are made chunks of by the writer.
 func (t *Stretches) freeze(f *Frozen, meta *part) {
@@ -58,7 +54,7 @@ func (t *Stretches) freeze(f *Frozen, meta *part) {
 			meta.add(t.metaKey(start), nil, true)
 		}
 	}
-	t.gone = nil
+	t.gone, t.dirty = nil, 0
 	most := int64(0)
 	for _, x := range t.list {
 		most = max(most, x.rows)
@@ -247,6 +243,8 @@ func (t *Stretches) eachOnDisk(x *stretch, lo, hi int, f func(r packed) bool) {
 
 // loadStretch brings a stretch into memory.
 func (t *Stretches) loadStretch(x *stretch) {
+	t.recount(x)
+	t.absent -= x.base
 	old, before := *x, x.memBytes()
 	x.release()
 	t.scanChunks(x, 0, 1<<16, func(d diskRow) bool {
@@ -335,14 +333,6 @@ func (t *Stretches) beginThaw() {
 
 func (t *Stretches) thaw(n int) int { return max(n, 1) }
 
-func (t *Stretches) heldEntries() int64 {
-	var n int64
-	for _, x := range t.list {
-		n += x.rows - x.base
-	}
-	return n
-}
-
 // beginEvict has evictSome drop what is on disk of stretches, older ones first.
 func (t *Stretches) beginEvict(hot bool, want int64) {
 	want -= int64(len(t.pool.blocks)) * rowBlock
@@ -369,7 +359,10 @@ func (t *Stretches) evictSome(n int) int {
 		x := t.evicting[0]
 		t.evicting = t.evicting[1:]
 		n -= 1 + int(x.rows-x.cleanRows)
+		t.absent -= x.base
 		x.forgetClean()
+		t.absent += x.base
+		t.recount(x)
 	}
 	return max(n, 1)
 }
@@ -404,6 +397,8 @@ func (t *Stretches) reopen() {
 		}
 		x.base, x.cleanRows, x.onDisk = x.rows, x.rows, true
 		t.list = append(t.list, x)
+		t.rows, t.absent = t.rows+x.rows, t.absent+x.rows
+		t.recount(x)
 		return true
 	}))
 	fail(err)

@@ -67,6 +67,7 @@ func (t *Stretches) prepareFind(hashes []uint64, from, to []int64) {
 	for i := t.firstUpTo(0, lo); i < len(t.list) && t.list[i].start <= hi; i++ {
 		x := t.list[i]
 		x.touched = true
+		t.recount(x)
 		if x.base > 0 {
 			if t.inf.sp.hasRoom(x.base * stretchRow) {
 				t.loadStretch(x)

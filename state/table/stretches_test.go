@@ -195,6 +195,19 @@ func (m *stretchModel) expire() {
 	}
 }
 
+// checkSums compares what is kept up with what it is the sum of.
+func (m *stretchModel) checkSums() {
+	m.t.Helper()
+	var rows, held, dirty int64
+	mem := int64(len(m.tab.pool.blocks)) * rowBlock
+	for _, x := range m.tab.list {
+		rows, held, dirty, mem = rows+x.rows, held+x.rows-x.base, dirty+x.rows-x.cleanRows, mem+x.memBytes()
+	}
+	if r, h, d, b := m.tab.Len(), m.tab.heldEntries(), m.tab.dirtyEntries(), m.tab.MemBytes(); r != rows || h != held || d != dirty || b != mem {
+		m.t.Fatalf("%d rows, %d in memory, %d dirty, %d bytes, want %d, %d, %d, %d", r, h, d, b, rows, held, dirty, mem)
+	}
+}
+
 func (m *stretchModel) checkAll() {
 	n := 0
 	left := map[string]*heldRow{}
@@ -275,6 +288,7 @@ func TestStretchesAgainstList(t *testing.T) {
 			m.append()
 			m.find()
 			m.expire()
+			m.checkSums()
 			switch r.IntN(9) {
 			case 0:
 				pending = append(pending, m.sp.Freeze())
@@ -304,6 +318,7 @@ func TestStretchesAgainstList(t *testing.T) {
 			}
 		}
 		m.checkAll()
+		m.checkSums()
 		if r.IntN(2) == 0 {
 			m.until = math.MaxInt64
 			if _, err := m.tab.Expire(m.until, nil); err != nil || m.tab.Len() != 0 {
@@ -315,6 +330,26 @@ func TestStretchesAgainstList(t *testing.T) {
 			if len(m.b.m) != 1 {
 				t.Fatalf("%d keys left", len(m.b.m))
 			}
+		}
+	}
+}
+
+// TestSortRows compares the ways to sort rows.
+func TestSortRows(t *testing.T) {
+	r := seeded(t)
+	for range 300 {
+		rows := make([]dueRow, r.IntN(2000))
+		first, width := r.Int64()-r.Int64(), int64(1)<<r.IntN(50)
+		for i := range rows {
+			rows[i] = dueRow{first + r.Int64N(width), uint32(i), r.Uint32()}
+		}
+		if r.IntN(4) == 0 {
+			r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		}
+		want := slices.Clone(rows)
+		slices.SortFunc(want, dueRow.compare)
+		if got := sortRows(rows); !slices.Equal(got, want) {
+			t.Fatalf("%d rows of %d are not sorted", len(rows), width)
 		}
 	}
 }
