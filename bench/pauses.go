@@ -102,6 +102,7 @@ func openPause(ctx context.Context, keyType, view string, keys int64) (*pauseBen
 		return nil, err
 	}
 	p := &pauseBench{database: d, keys: keys, text: keyType == "text", loop: <-loop, base: 1_700_000_000_000_000}
+	p.ran = threadCPU(p.loop)
 	kt := types.Of(types.Int8)
 	if p.text {
 		kt = types.Of(types.Text)

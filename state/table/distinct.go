@@ -81,6 +81,7 @@ func (t *Hash) AddBytes(hashes []uint64, off []uint32, data []byte, rows, slots 
 	for lo := 0; lo < len(hashes); lo += probeBlock {
 		hi := min(lo+probeBlock, len(hashes))
 		out := p.out[:hi-lo]
+		t.roomForKeys(int(off[hi] - off[lo])) // they do not move while some are added
 		arena := t.probeBytes(&p, hashes[lo:hi], out)
 		for j, s := range out {
 			key := data[off[lo+j]:off[lo+j+1]]

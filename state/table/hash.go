@@ -38,8 +38,8 @@ type Hash struct {
 	ents  []int64
 	arena []byte
 	// Where they lie, if they are mapped.
-	idxMem, entsMem *region
-	waste           int // bytes of arena that belong to removed entries
+	idxMem, entsMem, arenaMem *region
+	waste                     int // bytes of arena that belong to removed entries
 	// touched is of no use but that what is read ahead for its own sake goes somewhere.
 	touched byte
 
@@ -358,7 +358,11 @@ func (t *Hash) MemBytes() int64 {
 	if t.entsMem != nil {
 		ents = len(t.ents) // what was not touched yet takes none
 	}
-	n := 8*cap(t.idx) + 8*ents + cap(t.arena) + cap(t.flags) +
+	keys := cap(t.arena)
+	if t.arenaMem != nil {
+		keys = len(t.arena)
+	}
+	n := 8*cap(t.idx) + 8*ents + keys + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.bytes()
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)

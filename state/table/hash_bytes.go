@@ -30,18 +30,16 @@ func (t *Hash) store(key []byte) uint64 {
 	if len(key) > maxKeyLen {
 		panic(&Failure{fmt.Errorf("key of %d bytes exceeds the limit of %d", len(key), maxKeyLen)})
 	}
-	if t.waste > len(t.arena)/2 && len(t.arena)+len(key) > cap(t.arena) {
-		t.packArena()
-	}
+	t.roomForKeys(len(key))
 	off := uint64(len(t.arena))
 	t.arena = append(t.arena, key...)
 	return off<<keyLenBits | uint64(len(key))
 }
 
-// packArena copies the keys that are in use to a new arena.
-func (t *Hash) packArena() {
-	old := t.arena
-	t.arena = make([]byte, 0, len(old)-t.waste+len(old)/4)
+// packArena copies the keys that are in use to a new arena, with room for so many bytes more.
+func (t *Hash) packArena(more int) {
+	old, oldMem := t.arena, t.arenaMem
+	t.newArena((len(old)-t.waste+len(old)/4+more)/8 + 1)
 	for s := range int32(len(t.flags)) {
 		if t.flags[s]&flagFree != 0 {
 			continue
@@ -52,6 +50,7 @@ func (t *Hash) packArena() {
 		t.setKref(s, uint64(len(t.arena))<<keyLenBits|n)
 		t.arena = append(t.arena, old[o:o+n]...)
 	}
+	oldMem.free()
 	t.waste = 0
 }
 

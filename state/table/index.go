@@ -4,8 +4,8 @@ package table
 // The old one goes on being whole, and lookups know nothing of the other; what is entered or taken out is so in both. With each
 // entry that comes in some cells of the old one are copied, so that the new one is whole before the old one is too full.
 
-// growCells is how many cells are copied for each entry that comes in: all of them by the time that as many came in as a 32nd of them.
-const growCells = 32
+// growCells is how many cells are copied for each entry that comes in: all of them by the time that as many came in as a 16th of them.
+const growCells = 16
 
 // Tests change these.
 var (

@@ -61,13 +61,18 @@ func (r *region) resize(n int) bool {
 	return true
 }
 
-// free unmaps the memory now; r may be nil.
+// free unmaps the memory; r may be nil. For much memory the system takes some milliseconds, for which no epoch waits.
 func (r *region) free() {
-	if r != nil {
-		r.last.Stop()
-		unmap(r.b)
-		r.b = nil
+	if r == nil {
+		return
 	}
+	r.last.Stop()
+	if len(r.b) > 8<<20 {
+		go unmap(r.b)
+	} else {
+		unmap(r.b)
+	}
+	r.b = nil
 }
 
 // ints and cells give the memory as an array of which the first n words are in use.
@@ -121,6 +126,47 @@ func (t *Hash) roomFor(n int) {
 	t.entsMem = nil
 }
 
+// roomForKeys gives arena room for so many bytes more: until they are there, keys do not move.
+func (t *Hash) roomForKeys(more int) {
+	if len(t.arena)+more <= cap(t.arena) {
+		return
+	}
+	if t.waste > len(t.arena)/2 {
+		t.packArena(more)
+	} else {
+		t.growArena(len(t.arena) + more)
+	}
+}
+
+// growArena gives arena room for n bytes.
+func (t *Hash) growArena(n int) {
+	c := max(1024, 2*cap(t.arena), n)
+	if c > 8<<20 {
+		c = max(cap(t.arena)+cap(t.arena)/4, n)
+	}
+	words, l := (c+7)/8, len(t.arena)
+	if t.arenaMem != nil && t.arenaMem.resize(words) {
+		t.arena = t.arenaMem.b[:l]
+		return
+	}
+	old, oldMem := t.arena, t.arenaMem
+	t.newArena(words)
+	t.arena = append(t.arena, old...)
+	oldMem.free()
+}
+
+// newArena gives the table an empty arena of some words; what it had is not freed.
+func (t *Hash) newArena(words int) {
+	t.arena, t.arenaMem = nil, nil
+	if words >= mapFrom && t.inf.sp.backing != nil {
+		if r := newRegion(words); r != nil {
+			t.arena, t.arenaMem = r.b[:0], r
+			return
+		}
+	}
+	t.arena = make([]byte, 0, 8*words)
+}
+
 // shrinkEnts gives back what ents has beyond room for n words.
 func (t *Hash) shrinkEnts(n int) {
 	if cap(t.ents) <= n {
@@ -145,7 +191,8 @@ func (t *Hash) shrinkEnts(n int) {
 func (t *Hash) freeArrays() {
 	t.idxMem.free()
 	t.entsMem.free()
+	t.arenaMem.free()
 	t.dropNext()
-	t.idx, t.ents, t.idxMem, t.entsMem = nil, nil, nil, nil
+	t.idx, t.ents, t.arena, t.idxMem, t.entsMem, t.arenaMem = nil, nil, nil, nil, nil, nil
 	t.flags, t.used = nil, 0
 }

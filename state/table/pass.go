@@ -148,7 +148,7 @@ func (t *Hash) endPass() {
 	}
 	t.shrinkEnts(room * t.stride)
 	if t.waste > len(t.arena)/2 {
-		t.packArena()
+		t.packArena(0)
 	}
 	if size := indexFor(t.used); size < len(t.idx) && t.next == nil {
 		t.resizeIndex(size)

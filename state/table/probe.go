@@ -155,6 +155,7 @@ func (t *Hash) findOrAddManyBytes(hashes []uint64, off []uint32, data []byte, sl
 	for lo := 0; lo < len(hashes); lo += probeBlock {
 		hi := min(lo+probeBlock, len(hashes))
 		block, out := hashes[lo:hi], slots[lo:hi]
+		t.roomForKeys(int(off[hi] - off[lo])) // they do not move while some are added
 		arena := t.probeBytes(&p, block, out)
 		for j, s := range out {
 			key := data[off[lo+j]:off[lo+j+1]]
@@ -171,7 +172,7 @@ func isKey(arena []byte, ref uint64, key []byte) bool {
 	return bytes.Equal(arena[o:o+ref&maxKeyLen], key)
 }
 
-// probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into: additions may move the keys.
+// probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into.
 func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byte) {
 	idx, mask := t.idx, uint32(len(t.idx)-1)
 	tags, homes := p.tags[:len(hashes)], p.homes[:len(hashes)]
