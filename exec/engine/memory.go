@@ -52,16 +52,16 @@ func limitHeap() {
 // changed, contents that are not on disk, and copies of both that are being written.
 
 // cacheBytes is the store's: blocks of files, and memtables.
-func (o *Options) cacheBytes() int64 { return o.MemoryBytes / 16 * 3 }
+func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/8) }
 
 // keptState is what is kept of operator state when it is too much.
-func (o *Options) keptState() int64 { return o.MemoryBytes / 16 * 5 }
+func (o *Options) keptState() int64 { return o.MemoryBytes / 8 * 3 }
 
 // muchState is when a checkpoint is brought forward. However small the budget, there has to be room for some epochs.
-func (o *Options) muchState() int64 { return max(o.MemoryBytes/16*9, minMemoryLimit/4) }
+func (o *Options) muchState() int64 { return max(o.MemoryBytes/8*5, minMemoryLimit/4) }
 
 // mostState is when epochs wait for it.
-func (o *Options) mostState() int64 { return max(o.MemoryBytes/16*11, minMemoryLimit/2) }
+func (o *Options) mostState() int64 { return max(o.MemoryBytes/4*3, minMemoryLimit/2) }
 
 // memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
 // concerns few of them. It runs on the loop's goroutine.

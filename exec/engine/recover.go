@@ -50,7 +50,7 @@ func (e *Engine) recover() error {
 	o := e.opts.Store
 	o.CacheBytes, o.Logger = e.opts.cacheBytes(), e.log
 	if o.MemTableSize == 0 { // there are four at most
-		o.MemTableSize = uint64(min(max(e.opts.MemoryBytes/32, 2<<20), 32<<20))
+		o.MemTableSize = uint64(min(max(e.opts.MemoryBytes/64, 1<<20), 32<<20))
 	}
 	st, err := state.Open(e.opts.Dir, o)
 	if err != nil {

@@ -2,7 +2,7 @@ package table
 
 // filter remembers hashes, in ten bits each or a little more, and says of one that was not added that it may have been in one or two of
 // a hundred cases for each of its parts. It is a Bloom filter of which all bits of a hash are in one line of the processor's
-// cache. It grows by a part twice as large as the one before, so that nothing has to be added anew.
+// cache. It grows by a part half as large as all before, so that nothing has to be added anew.
 type filter struct {
 	parts [][]uint64
 	room  int // hashes that the last part has room for
@@ -30,8 +30,8 @@ func (f *filter) add(hash uint64, first int) {
 	}
 	if f.room == 0 {
 		n := (max(first, filterMin)/filterPer + 1) * filterLine
-		if l := len(f.parts); l > 0 {
-			n = 2 * len(f.parts[l-1])
+		if len(f.parts) > 0 {
+			n = f.bytes() / 8 / 2 / filterLine * filterLine
 		}
 		f.parts = append(f.parts, make([]uint64, n))
 		f.room = n / filterLine * filterPer
