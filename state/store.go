@@ -78,7 +78,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "1"
+	formatVersion = "2"
 	ingestDir     = "ingest"
 )
 
