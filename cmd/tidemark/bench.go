@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"runtime"
 	"runtime/pprof"
 
 	"github.com/tidemarkdb/tidemark/bench"
@@ -19,6 +20,7 @@ func benchMain(args []string) int {
 	partitions := fs.Int("partitions", 1, "state_partitions of the views of the engine's workloads, for figures a core; 0 leaves it at its default")
 	epochs := fs.Int("epochs", 0, "measure so many epochs of the engine's workloads; 0: as many as each says")
 	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
+	allocs := fs.String("allocprofile", "", "write a profile of every allocation of this process to this `file`, which makes it slow")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -40,9 +42,26 @@ func benchMain(args []string) int {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	if *allocs != "" {
+		runtime.MemProfileRate = 1
+	}
 	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}
+	if *allocs != "" {
+		if err := writeAllocs(*allocs); err != nil {
+			return fatal(err)
+		}
+	}
 	return 0
+}
+
+// writeAllocs writes what the process has allocated so far.
+func writeAllocs(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
 }

@@ -12,7 +12,8 @@ import (
 // Out collects output rows and emits them in batches of about batch.Target. It belongs to one operator and is empty
 // between calls of the operator.
 type Out struct {
-	B *batch.Batch // the rows so far; append values to every column, then call End
+	B       *batch.Batch // the rows so far; append values to every column, then call End
+	weights []int64      // memory for B's
 }
 
 // NewOut makes one for output columns of the given types.
@@ -20,6 +21,15 @@ func NewOut(ts []types.Type) *Out { return &Out{B: batch.New(ts, batch.Target)} 
 
 // End finishes a row whose values were appended to B's columns and emits a full batch.
 func (o *Out) End(w int64, emit dataflow.Emit) error {
+	if w != 1 && o.B.Weights == nil {
+		if o.weights == nil {
+			o.weights = make([]int64, 0, batch.Target)
+		}
+		o.B.Weights = o.weights[:0]
+		for range o.B.N {
+			o.B.Weights = append(o.B.Weights, 1)
+		}
+	}
 	o.B.EndRow(w)
 	if o.B.N < batch.Target {
 		return nil
@@ -47,6 +57,9 @@ func (o *Out) Flush(emit dataflow.Emit) error {
 		return nil
 	}
 	err := emit(o.B)
+	if o.B.Weights != nil {
+		o.weights = o.B.Weights
+	}
 	o.B.Reset()
 	return err
 }

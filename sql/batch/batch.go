@@ -20,8 +20,10 @@ type Batch struct {
 // New makes an empty batch with columns of the given types.
 func New(ts []types.Type, capacity int) *Batch {
 	b := &Batch{Cols: make([]*Vector, len(ts))}
+	vecs := make([]Vector, len(ts))
 	for i, t := range ts {
-		b.Cols[i] = NewVector(t, capacity)
+		vecs[i].init(t, capacity)
+		b.Cols[i] = &vecs[i]
 	}
 	return b
 }
@@ -54,7 +56,7 @@ func (b *Batch) AppendRow(src *Batch, i int, w int64) {
 // EndRow finishes a row whose values were appended to every column.
 func (b *Batch) EndRow(w int64) {
 	if w != 1 && b.Weights == nil {
-		b.Weights = make([]int64, b.N, max(cap(b.Cols), b.N+1))
+		b.Weights = make([]int64, b.N, 2*b.N+8)
 		for i := range b.Weights {
 			b.Weights[i] = 1
 		}
@@ -95,8 +97,10 @@ func (b *Batch) AppendBatch(src *Batch, sel []int32) {
 // Slice gives rows [lo, hi), sharing memory.
 func (b *Batch) Slice(lo, hi int) *Batch {
 	s := &Batch{N: hi - lo, Cols: make([]*Vector, len(b.Cols))}
+	vecs := make([]Vector, len(b.Cols))
 	for i, c := range b.Cols {
-		s.Cols[i] = c.Slice(lo, hi)
+		vecs[i] = c.slice(lo, hi)
+		s.Cols[i] = &vecs[i]
 	}
 	if b.Weights != nil {
 		s.Weights = b.Weights[lo:hi:hi]

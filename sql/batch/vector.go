@@ -60,7 +60,13 @@ func (b Bitmap) Clear(i int) { b[i>>6] &^= 1 << (uint(i) & 63) }
 
 // NewVector makes an empty vector with room for capacity values.
 func NewVector(t types.Type, capacity int) *Vector {
-	v := &Vector{Type: t}
+	v := &Vector{}
+	v.init(t, capacity)
+	return v
+}
+
+func (v *Vector) init(t types.Type, capacity int) {
+	v.Type = t
 	switch t.Layout() {
 	case types.LayoutI64:
 		v.I64 = make([]int64, 0, capacity)
@@ -72,7 +78,6 @@ func NewVector(t types.Type, capacity int) *Vector {
 	default:
 		v.Off = make([]uint32, 1, capacity+1)
 	}
-	return v
 }
 
 // Reset empties the vector and keeps its memory. The vector must own its slices.
@@ -356,7 +361,12 @@ func appendPicked[T any](dst, src []T, sel []int32) []T {
 // Slice gives values [lo, hi) sharing memory where it can: only a validity
 // bitmap that does not start on a word is copied.
 func (v *Vector) Slice(lo, hi int) *Vector {
-	s := &Vector{Type: v.Type, N: hi - lo}
+	s := v.slice(lo, hi)
+	return &s
+}
+
+func (v *Vector) slice(lo, hi int) Vector {
+	s := Vector{Type: v.Type, N: hi - lo}
 	if v.Valid != nil {
 		if lo&63 == 0 {
 			s.Valid = v.Valid[lo>>6:]
