@@ -54,8 +54,8 @@ func limitHeap() {
 // cacheBytes is the store's: blocks of files, and memtables.
 func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/8) }
 
-// keptState is what is kept of operator state when it is too much.
-func (o *Options) keptState() int64 { return o.MemoryBytes / 8 * 3 }
+// keptState is what is kept of operator state when it is too much, beside filters, which take ten to fifteen bits for each entry that is only on disk.
+func (o *Options) keptState() int64 { return o.MemoryBytes / 4 }
 
 // muchState is when a checkpoint is brought forward. However small the budget, there has to be room for some epochs.
 func (o *Options) muchState() int64 { return max(o.MemoryBytes/8*5, minMemoryLimit/4) }
@@ -125,7 +125,7 @@ func (e *Engine) evict() {
 	total := int64(0)
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st == viewRunning {
-			total += v.space.MemBytes()
+			total += v.space.MemBytes() - v.space.FilterBytes()
 		}
 	}
 	if total <= budget {
@@ -133,7 +133,7 @@ func (e *Engine) evict() {
 	}
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st == viewRunning {
-			share := int64(float64(v.space.MemBytes()) * float64(budget) / float64(total))
+			share := int64(float64(v.space.MemBytes()-v.space.FilterBytes()) * float64(budget) / float64(total))
 			v.space.BeginEvict(share)
 		}
 	}

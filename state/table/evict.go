@@ -23,7 +23,7 @@ func (s *Space) room() int64 {
 func (s *Space) loaded(n int64) { s.mem.Add(n) }
 
 // Evict drops entries that are safely on disk until the space occupies at most
-// target bytes, cold ones first, or nothing more can be dropped. It is called
+// target bytes, filters not counted, cold ones first, or nothing more can be dropped. It is called
 // between epochs and makes slots invalid. It gives the memory that remains.
 func (s *Space) Evict(target int64) int64 {
 	s.Finish()
@@ -46,7 +46,7 @@ func (s *Space) FinishEvict() {
 func (s *Space) BeginEvict(target int64) {
 	s.mem.Store(s.MemBytes())
 	s.ev = nil
-	if s.backing != nil && s.mem.Load() > target {
+	if s.backing != nil && s.mem.Load()-s.FilterBytes() > target {
 		s.ev = &eviction{target: target}
 	}
 }
@@ -70,9 +70,12 @@ func (s *Space) evictSome(n int) int {
 		}
 		t := s.tables[x.table]
 		if !x.begun {
-			mem := s.MemBytes()
-			s.mem.Store(mem)
-			if mem <= x.target {
+			s.mem.Store(s.MemBytes())
+			mem, limit := s.mem.Load()-s.FilterBytes(), x.target
+			if x.hot {
+				limit += limit / 4 // what is in use is not dropped for a little
+			}
+			if mem <= limit {
 				s.ev = nil
 				break
 			}

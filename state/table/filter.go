@@ -6,6 +6,7 @@ package table
 type filter struct {
 	parts [][]uint64
 	room  int // hashes that the last part has room for
+	size  int // bytes of all parts
 }
 
 const (
@@ -31,9 +32,10 @@ func (f *filter) add(hash uint64, first int) {
 	if f.room == 0 {
 		n := (max(first, filterMin)/filterPer + 1) * filterLine
 		if len(f.parts) > 0 {
-			n = f.bytes() / 8 / 2 / filterLine * filterLine
+			n = f.size / 8 / 2 / filterLine * filterLine
 		}
 		f.parts = append(f.parts, make([]uint64, n))
+		f.size += 8 * n
 		f.room = n / filterLine * filterPer
 	}
 	f.room--
@@ -64,12 +66,4 @@ func inLine(b []uint64, x uint64) bool {
 		x >>= 9
 	}
 	return true
-}
-
-func (f *filter) bytes() int {
-	n := 0
-	for _, p := range f.parts {
-		n += 8 * len(p)
-	}
-	return n
 }

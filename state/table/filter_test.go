@@ -29,7 +29,7 @@ func TestFilter(t *testing.T) {
 	if wrong*100 > asked*3*len(f.parts) {
 		t.Errorf("%d of %d that were not added are found in %d parts", wrong, asked, len(f.parts))
 	}
-	if perKey := float64(8*f.bytes()) / float64(len(seen)); perKey > 30 {
+	if perKey := float64(8*f.size) / float64(len(seen)); perKey > 30 {
 		t.Errorf("%.0f bits for each", perKey)
 	}
 }

@@ -363,7 +363,7 @@ func (t *Hash) MemBytes() int64 {
 		keys = len(t.arena)
 	}
 	n := 8*cap(t.idx) + 8*ents + keys + cap(t.flags) +
-		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.bytes()
+		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.size
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)
 	}

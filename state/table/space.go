@@ -138,6 +138,22 @@ func (s *Space) MemBytes() int64 {
 	return n
 }
 
+// FilterBytes gives the part of MemBytes that Evict can't free: what tables know of entries that are only on disk.
+func (s *Space) FilterBytes() int64 {
+	n := 0
+	for _, t := range s.tables {
+		switch t := t.(type) {
+		case *Hash:
+			n += t.disk.filter.size
+		case *Windows:
+			for _, x := range t.open {
+				n += x.h.disk.filter.size
+			}
+		}
+	}
+	return int64(n)
+}
+
 // FrozenBytes gives the memory of what is copied for checkpoints that are not written yet, about.
 func (s *Space) FrozenBytes() int64 {
 	var n int64
