@@ -23,12 +23,12 @@ const chunkKeys = 512
 // State: key = first time (8 bytes), epoch (8 bytes), number of the chunk within it (4 bytes). Value = for each key, by ascending
 // time: time since the one before (uvarint; the first is 0), and the key: a varint for integers, else length (uvarint) and bytes.
 type Expiry struct {
-	chunks *table.Ordered
-	fresh  []freshKey
-	spare  []freshKey
-	ints   bool   // keys of fresh are integers
-	data   []byte // of fresh bytes keys
-	val    []byte
+	chunks   *table.Ordered
+	fresh    []freshKey
+	spare    []freshKey
+	ints     bool   // keys of fresh are integers
+	data     []byte // of fresh bytes keys
+	key, val []byte
 }
 
 // freshKey is a key that was added in this epoch: an integer, or a stretch of data as offset<<32 | length.
@@ -75,8 +75,9 @@ func (e *Expiry) Write(epoch uint64) {
 			key := e.data[k.x>>32:][:k.x&math.MaxUint32]
 			e.val = append(binary.AppendUvarint(e.val, uint64(len(key))), key...)
 		}
-		key := binary.BigEndian.AppendUint64(AppendTime(nil, part[0].at), epoch)
-		e.chunks.Put(binary.BigEndian.AppendUint32(key, uint32(n)), e.val)
+		e.key = binary.BigEndian.AppendUint64(AppendTime(e.key[:0], part[0].at), epoch)
+		e.key = binary.BigEndian.AppendUint32(e.key, uint32(n))
+		e.chunks.Put(e.key, e.val)
 	}
 	e.fresh, e.data = e.fresh[:0], e.data[:0]
 }
