@@ -429,7 +429,11 @@ func (d *deriver) joinState(x *plan.Join) *plan.Bound {
 		if rb {
 			side = "left"
 		}
-		return &plan.Bound{By: "the " + side + " side is kept for good: neither a join key nor a range condition with a watermark bounds it"}
+		by := "the " + side + " side is kept for good: neither a join key nor a range condition with a watermark bounds it"
+		if x.Kind == plan.Full { // as Spark takes it (reference 5.2)
+			by += "; in append mode its rows without a match never come out"
+		}
+		return &plan.Bound{By: by}
 	}
 	return &plan.Bound{By: "both sides are kept for good: neither a join key nor a range condition with a watermark bounds them"}
 }

@@ -27,6 +27,9 @@ type view struct {
 	fresh, letters string
 	// unlike says that the view means a sequence of epochs, so that its query run afresh is no measure.
 	unlike bool
+	// unfinished says that a view in append mode never shows some rows of its query: a full join needs only one of its sides bounded
+	// (reference 5.2), and the other's rows without a match are never known to have none.
+	unfinished bool
 	// pairLeaf says that query has the options and AS too.
 	pairLeaf bool
 }
