@@ -62,6 +62,7 @@ func (t *Stretches) freeze(f *Frozen, meta *part) {
 			continue
 		}
 		x.changed, x.onDisk = false, true
+		t.recount(x)
 		x.settle()
 		if x.bits < 0 {
 			// Others tell how many rows it may come to have.
