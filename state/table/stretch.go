@@ -296,20 +296,17 @@ func (x *stretch) mark(num uint32) {
 func (x *stretch) forgetClean() {
 	x.settle()
 	to := x.next(x.safe)
-	if to < x.end() {
-		to &^= rowBlock - 1
-	}
-	if to <= x.first {
-		return
-	}
-	for b := range min(to>>blockLog, len(x.blocks)) {
-		x.bytes -= int64(cap(x.blocks[b]))
-		x.blocks[b] = nil
-	}
 	if to == x.end() {
 		x.release()
 		x.base = x.rows
 		return
+	}
+	if to &^= rowBlock - 1; to <= x.first {
+		return
+	}
+	for b := range to >> blockLog {
+		x.bytes -= int64(cap(x.blocks[b]))
+		x.blocks[b] = nil
 	}
 	x.first, x.base, x.idx = to, int64(x.look(to).num()), rowIndex{}
 	x.unorder()

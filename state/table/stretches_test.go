@@ -394,3 +394,25 @@ func TestStretchesExpireInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestStretchOfAFullBlock drops a stretch from memory whose last block has no room left.
+func TestStretchOfAFullBlock(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	sp := Open(b)
+	tab := sp.Stretches(Decl{Name: "rows", Width: 1000})
+	key := []byte("k")
+	tab.Append(HashBytes(key), key, 1, 1, make([]byte, rowBlock), false)
+	b.write(t, sp.Freeze())
+	sp.Evict(0)
+	if held := tab.heldEntries(); held != 0 {
+		t.Fatalf("%d rows in memory", held)
+	}
+	n := 0
+	tab.Find([]uint64{HashBytes(key)}, []uint32{0, 1}, key, []int64{0}, []int64{9}, func(_ int, r Row) bool {
+		n += len(r.Body())
+		return true
+	})
+	if n != rowBlock {
+		t.Fatalf("found %d bytes", n)
+	}
+}
