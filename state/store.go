@@ -102,6 +102,7 @@ func Open(dir string, opts Options) (*Store, error) {
 		// and each read would read its block, and the filter of a file, anew.
 		s.opts.MemTableSize = uint64(min(max(s.opts.CacheBytes/8, 1<<20), 32<<20))
 	}
+	s.tableSize = min(s.tableSize, int(s.fileSize()))
 	if s.opts.ReserveBytes == 0 {
 		s.opts.ReserveBytes = 128 << 20
 	}
@@ -193,6 +194,12 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		ReadOnly:                    s.opts.ReadOnly,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 	}
+	// A table's filter is one block, of a byte and a quarter a key: it must fit well into a part of the cache, of which there are some eight. One that
+	// does not is read, and its checksum computed, for each key that is looked up.
+	size := s.fileSize()
+	for i := range o.TargetFileSizes {
+		o.TargetFileSizes[i] = min(max(size/4, 2<<20)<<i, size)
+	}
 	for i := range o.Levels {
 		// Pebble leaves filters off. Those of the last level, where nearly everything is, are used by iterators that ask for it (backing.Get).
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -214,6 +221,9 @@ func (s *Store) pebbleOptions() *pebble.Options {
 
 // compressed is how tables are compressed but those that are flushed.
 func compressed() *sstable.CompressionProfile { return sstable.FastestCompression }
+
+// fileSize is how large files with tables become, about.
+func (s *Store) fileSize() int64 { return min(max(s.opts.CacheBytes/8, 2<<20), 64<<20) }
 
 // checkFormat reads the format file, or writes that of a new directory.
 func (s *Store) checkFormat() error {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync/atomic"
 	"time"
 
@@ -35,13 +36,16 @@ const minMemoryLimit = 64 << 20
 // memoryLimit is that of LimitMemory, 0 if there is none; heapLimit is what of it Go's runtime was told last.
 var memoryLimit, heapLimit atomic.Int64
 
-// limitHeap gives Go's heap what tables do not have outside of it.
+// limitHeap gives Go's heap what tables do not have outside of it, but never less than half as much again as is live: a heap that can't
+// get below its limit is collected all the time.
 func limitHeap() {
 	limit := memoryLimit.Load()
 	if limit == 0 {
 		return
 	}
-	heap := max(limit-table.MappedBytes(), limit/4, minMemoryLimit/2)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	heap := max(limit-table.MappedBytes(), int64(live[0].Value.Uint64()/2*3), minMemoryLimit)
 	if d := heap - heapLimit.Load(); d > limit/64 || d < -limit/64 {
 		heapLimit.Store(heap)
 		debug.SetMemoryLimit(heap)
@@ -52,7 +56,7 @@ func limitHeap() {
 // changed, contents that are not on disk, and copies of both that are being written.
 
 // cacheBytes is the store's: blocks of files, and memtables.
-func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/8) }
+func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/4) }
 
 // keptState is what is kept of operator state when it is too much, beside filters, which take ten to fifteen bits for each entry that is only on disk.
 func (o *Options) keptState() int64 { return o.MemoryBytes / 4 }
