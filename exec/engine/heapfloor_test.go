@@ -20,11 +20,16 @@ func TestCollectAt(t *testing.T) {
 // TestHeapFloor: a process with a small heap collects it less often than each time that it has doubled.
 func TestHeapFloor(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 50)) // other tests may have set one
 	defer heapFloor.bytes.Store(heapFloor.bytes.Load())
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	live := int64(m.HeapAlloc) // of other tests, too
 	collections := func() uint32 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for range 1 << 16 { // 512 MB
+		for range 32 * live >> 13 {
 			garbage = make([]byte, 8<<10)
 		}
 		runtime.ReadMemStats(&after)
@@ -35,6 +40,7 @@ func TestHeapFloor(t *testing.T) {
 	if heapFloor.bytes.Load() == 0 {
 		t.Skip("GOGC is set")
 	}
+	heapFloor.bytes.Store(8 * live)
 	for range 3 { // cleanups run beside what follows
 		runtime.GC()
 		runtime.Gosched()
