@@ -51,8 +51,7 @@ func collectAt(live, floor int64) int64 {
 
 // afterCollection calls f after each collection, now and then not.
 func afterCollection(f func()) {
-	type mark struct{ self *mark } // a pointer, so that it has memory of its own
-	runtime.AddCleanup(new(mark), func(f func()) {
+	runtime.AddCleanup(new([]byte), func(f func()) { // something with a pointer, which has memory of its own
 		f()
 		afterCollection(f)
 	}, f)

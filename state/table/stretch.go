@@ -249,12 +249,6 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	return ref
 }
 
-// again appends a record of another stretch, with its number.
-func (x *stretch) again(r packed) {
-	k := r.key()
-	x.put(uint32(HashBytes(k)>>32), r.num(), r.time(), r.weight(), k, r.body())
-}
-
 // settle enters records into the index.
 func (x *stretch) settle() {
 	if len(x.pend) == 0 {
