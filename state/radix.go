@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // place is what moves when rows are sorted: a word of the row's key, and where the row is.
@@ -110,7 +112,7 @@ func (p *places) skipCommon() (differ uint64) {
 	}
 	for i := range p.all {
 		x := &p.all[i]
-		x.head = headOf(p.key(*x)[common:])
+		x.head = table.Head(p.key(*x)[common:])
 		differ |= x.head ^ p.all[0].head
 	}
 	return differ

@@ -2,11 +2,11 @@ package state
 
 import (
 	"bytes"
-	"encoding/binary"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // run is a sorted, immutable set of row changes: each key once, no weight zero.
@@ -105,17 +105,8 @@ func (r *run) add(c *rowCodec, b *batch.Batch) {
 		off := len(r.data)
 		var klen int
 		r.data, klen = c.appendRow(r.data, b, i)
-		r.recs = append(r.recs, rowRec{headOf(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), b.Weight(i)})
+		r.recs = append(r.recs, rowRec{table.Head(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), b.Weight(i)})
 	}
-}
-
-func headOf(k []byte) uint64 {
-	if len(k) >= 8 {
-		return binary.BigEndian.Uint64(k)
-	}
-	var buf [8]byte
-	copy(buf[:], k)
-	return binary.BigEndian.Uint64(buf[:])
 }
 
 // merge walks several runs, and perhaps the rows on disk, in key order.
@@ -240,7 +231,7 @@ func (m *merge) takeDisk(tied bool) bool {
 	m.buf = append(m.buf[:0], d.key...) // the iterator is about to overwrite it
 	m.key, m.klen, m.weight = m.buf, d.klen, d.weight
 	if tied {
-		m.takeRuns(headOf(m.key))
+		m.takeRuns(table.Head(m.key))
 	}
 	m.err = d.next()
 	return m.err == nil

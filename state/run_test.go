@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // TestRunsSum: runs that are sealed, and merged by sorting or, as readers do, by a heap, have each row once, in the order of keys, with the sum of its weights.
@@ -80,7 +81,7 @@ func TestRunsSum(t *testing.T) {
 func checkRun(t *testing.T, r *run) {
 	t.Helper()
 	for i := range r.recs {
-		if r.recs[i].weight == 0 || r.recs[i].head != headOf(r.key(i)) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
+		if r.recs[i].weight == 0 || r.recs[i].head != table.Head(r.key(i)) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
 			t.Fatalf("row %d of %d of a run is not in its place", i, len(r.recs))
 		}
 	}

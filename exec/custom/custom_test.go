@@ -448,28 +448,7 @@ func TestStateRandom(t *testing.T) {
 			k := key.Datum(0).I
 			x := models[k].clone()
 			for i := rnd.Intn(12); i >= 0; i-- {
-				a, b := rnd.Int63n(6), rnd.Int63()
-				var err error
-				switch rnd.Intn(9) {
-				case 0:
-					err, x.value = v.Clear(), nil
-				case 1:
-					err, x.value = v.Update(b), &b
-				case 2:
-					err, x.list = l.Clear(), nil
-				case 3, 4:
-					err, x.list = l.Append(b), append(x.list, b)
-				case 5:
-					err, x.list = l.Put([][]types.Datum{{types.IntDatum(a)}, {types.IntDatum(b)}}), []int64{a, b}
-				case 6:
-					err, x.m = m.Clear(), map[int64]int64{}
-				case 7:
-					err = m.Set([]any{a}, b)
-					x.m[a] = b
-				case 8:
-					err = m.Remove(a)
-					delete(x.m, a)
-				}
+				err := x.change(rnd, v, l, m)
 				if err == nil {
 					err = check(x)
 				}
@@ -493,7 +472,40 @@ func TestStateRandom(t *testing.T) {
 	if fatal != "" {
 		t.Fatal(fatal)
 	}
-	rows := int64(0)
+	rows, elems := sizes(models)
+	if n := r.op.Stats().RowsTotal; n != rows || r.op.st.elems.Len() != elems {
+		t.Fatalf("seed %d: %d rows in state and %d elements, want %d and %d", seed, n, r.op.st.elems.Len(), rows, elems)
+	}
+}
+
+// change changes the state of a key at random, and the model of it alike.
+func (x *model) change(rnd *rand.Rand, v *ValueState, l *ListState, m *MapState) (err error) {
+	a, b := rnd.Int63n(6), rnd.Int63()
+	switch rnd.Intn(9) {
+	case 0:
+		err, x.value = v.Clear(), nil
+	case 1:
+		err, x.value = v.Update(b), &b
+	case 2:
+		err, x.list = l.Clear(), nil
+	case 3, 4:
+		err, x.list = l.Append(b), append(x.list, b)
+	case 5:
+		err, x.list = l.Put([][]types.Datum{{types.IntDatum(a)}, {types.IntDatum(b)}}), []int64{a, b}
+	case 6:
+		err, x.m = m.Clear(), map[int64]int64{}
+	case 7:
+		err = m.Set([]any{a}, b)
+		x.m[a] = b
+	case 8:
+		err = m.Remove(a)
+		delete(x.m, a)
+	}
+	return err
+}
+
+// sizes gives the rows in state of all keys, and the elements of their lists.
+func sizes(models map[int64]model) (rows, elems int64) {
 	for _, x := range models {
 		if x.value != nil {
 			rows++
@@ -502,12 +514,7 @@ func TestStateRandom(t *testing.T) {
 			rows++
 		}
 		rows += int64(len(x.m))
-	}
-	elems := int64(0)
-	for _, x := range models {
 		elems += int64(len(x.list))
 	}
-	if n := r.op.Stats().RowsTotal; n != rows || r.op.st.elems.Len() != elems {
-		t.Fatalf("seed %d: %d rows in state and %d elements, want %d and %d", seed, n, r.op.st.elems.Len(), rows, elems)
-	}
+	return rows, elems
 }

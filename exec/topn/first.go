@@ -114,19 +114,10 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	if !b.InsertOnly() {
 		return sqlerr.New(sqlerr.InternalError, "a row was deleted from an append-only input")
 	}
-	b, err := f.partition.OnTime(ep, f.env, b, &f.stats)
+	b, part, sort, sel, err := evaluate(ep, f.env, b, f.partition, f.sort, &f.stats)
 	if err != nil {
 		return err
 	}
-	part, sel, err := f.partition.Eval(ep, f.env, b)
-	if err != nil {
-		return err
-	}
-	sort, sel2, err := f.sort.Eval(ep, f.env, b)
-	if err != nil {
-		return err
-	}
-	sel = both(sel, sel2)
 	f.setHeads(b.N, sel, sort)
 	f.slots = room(f.slots, b.N)
 	x := rowsAt{b: b, part: part, sort: sort, out: out}
@@ -271,12 +262,7 @@ func headOf(key []byte) uint64 {
 	if key[0] != 1 {
 		return math.MaxUint64 // NULL last
 	}
-	if len(key) >= 9 {
-		return binary.BigEndian.Uint64(key[1:])
-	}
-	var buf [8]byte
-	copy(buf[:], key[1:])
-	return binary.BigEndian.Uint64(buf[:])
+	return table.Head(key[1:])
 }
 
 // offer puts rows, whose slots and heads are known, into the lists that they belong to.

@@ -101,19 +101,11 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 	if t.n.Limit == 0 {
 		return nil
 	}
-	b, err := t.partition.OnTime(ep, t.env, b, &t.stats)
+	b, part, sort, sel, err := evaluate(ep, t.env, b, t.partition, t.sort, &t.stats)
 	if err != nil {
 		return err
 	}
-	part, sel, err := t.partition.Eval(ep, t.env, b)
-	if err != nil {
-		return err
-	}
-	sort, sel2, err := t.sort.Eval(ep, t.env, b)
-	if err != nil {
-		return err
-	}
-	err = rowenc.EachRow(b.N, both(sel, sel2), func(i int) error {
+	err = rowenc.EachRow(b.N, sel, func(i int) error {
 		k := t.partition.Append(t.key[:0], part, i)
 		plen := len(k)
 		k = t.sort.Append(k, sort, i)
@@ -129,6 +121,20 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 		t.diff.Reset()
 	}
 	return err
+}
+
+// evaluate gives the rows of b that are not late, and of those the keys of partitions and of the order, valid for the rows sel (nil: all), as
+// others fail and are dead letters.
+func evaluate(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, partition *rowenc.Partitions, order *rowenc.SortKeys, stats *dataflow.Stats) (on *batch.Batch, part, sort []*batch.Vector, sel []int32, err error) {
+	if b, err = partition.OnTime(ep, env, b, stats); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	part, sel, err = partition.Eval(ep, env, b)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	sort, sel2, err := order.Eval(ep, env, b)
+	return b, part, sort, both(sel, sel2), err
 }
 
 // both intersects two ascending selections; nil stands for all rows.

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -35,7 +34,7 @@ func (s *recordSorter) sort(p *part) []record {
 	for i, b := range p.blocks {
 		for off := uint32(0); off < uint32(len(b)); {
 			c, next := p.change(uint32(i), off)
-			r := record{headOf(c.Key[min(p.prefix, len(c.Key)):]), uint32(i), off}
+			r := record{Head(c.Key[min(p.prefix, len(c.Key)):]), uint32(i), off}
 			ordered = ordered && bytes.Compare(last, c.Key) <= 0
 			last, off = c.Key, next
 			and, or = and&r.head, or|r.head
@@ -111,13 +110,4 @@ func (p *part) less(a, b record) bool {
 	x, _ := p.change(a.block, a.off)
 	y, _ := p.change(b.block, b.off)
 	return bytes.Compare(x.Key, y.Key) < 0
-}
-
-func headOf(k []byte) uint64 {
-	if len(k) >= 8 {
-		return binary.BigEndian.Uint64(k)
-	}
-	var buf [8]byte
-	copy(buf[:], k)
-	return binary.BigEndian.Uint64(buf[:])
 }

@@ -16,8 +16,9 @@ type heads struct {
 // maxShared bounds the beginning that is left out.
 const maxShared = 32
 
-// head gives the first eight bytes as a number; what is missing counts as zero, so a lesser head is of a lesser key.
-func head[K string | []byte](k K) uint64 {
+// Head gives the first eight bytes of a key as a number; what is missing counts as zero, so a lesser head is of a lesser key. It may be called
+// from any goroutine.
+func Head[K string | []byte](k K) uint64 {
 	if len(k) >= 8 {
 		return uint64(k[0])<<56 | uint64(k[1])<<48 | uint64(k[2])<<40 | uint64(k[3])<<32 | uint64(k[4])<<24 | uint64(k[5])<<16 | uint64(k[6])<<8 | uint64(k[7])
 	}
@@ -35,14 +36,14 @@ func begin[K string | []byte](x *heads, first, last K) {
 }
 
 // appendHead adds the key that follows those there are; it lies in the range that begin was told.
-func appendHead[K string | []byte](x *heads, k K) { x.h = append(x.h, head(k[x.plen:])) }
+func appendHead[K string | []byte](x *heads, k K) { x.h = append(x.h, Head(k[x.plen:])) }
 
 // insert adds a key as the i-th. It says false, and does nothing, if the key begins otherwise: the heads must be made anew.
 func (x *heads) insert(i int, k []byte) bool {
 	if len(k) < x.plen || string(k[:x.plen]) != string(x.pre[:x.plen]) {
 		return false
 	}
-	x.h = slices.Insert(x.h, i, head(k[x.plen:]))
+	x.h = slices.Insert(x.h, i, Head(k[x.plen:]))
 	return true
 }
 
@@ -60,7 +61,7 @@ func (x *heads) near(k []byte) (lo, hi int) {
 			return n, n
 		}
 	}
-	kh := head(k[x.plen:])
+	kh := Head(k[x.plen:])
 	for n > 0 {
 		half := n >> 1
 		if x.h[lo+half] < kh {
