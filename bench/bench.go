@@ -30,7 +30,7 @@ const epochRows = 1 << 16
 type Options struct {
 	// Smoke runs tiny sizes, for correctness only.
 	Smoke bool
-	// Names are the workloads to run, or how their names begin; none means all.
+	// Names are the workloads to run, or how their names begin where none has that name; none means all.
 	Names []string
 	// Binary is the tidemark program, which the workloads over the wire run as a server; without one they are left out.
 	Binary string
@@ -181,7 +181,8 @@ func (o *Options) wants(name string) bool {
 		return true
 	}
 	for _, n := range o.Names {
-		if n == name || strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "scaling" || name == "pauses" || name == "large") {
+		whole := slices.ContainsFunc(workloads, func(w *workload) bool { return w.name == n })
+		if n == name || !whole && strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "scaling" || name == "pauses" || name == "large") {
 			return true
 		}
 	}

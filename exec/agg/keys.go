@@ -3,6 +3,7 @@ package agg
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -138,12 +139,51 @@ func (ks *keySet) find(t *target) {
 // encode builds the key bytes of rows: AppendKey of every column.
 func (ks *keySet) encode(rows []int32) {
 	ks.data, ks.off, ks.hashes = ks.data[:0], append(ks.off[:0], 0), ks.hashes[:0]
+	if len(ks.cols) == 1 && ks.cols[0].form == keyText && ks.cols[0].v.Valid == nil {
+		ks.encodeTexts(ks.cols[0].v, rows)
+		return
+	}
 	for _, r := range rows {
 		start := len(ks.data)
 		ks.data = ks.append(ks.data, int(r))
 		ks.off = append(ks.off, uint32(len(ks.data)))
 		ks.hashes = append(ks.hashes, table.HashBytes(ks.data[start:]))
 	}
+}
+
+// encodeTexts is encode for one column of text without NULLs. Short texts are copied as two words, without a call.
+func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
+	const short = 16
+	data, src := ks.data, v.Data
+	for _, r := range rows {
+		lo, hi := v.Off[r], v.Off[r+1]
+		n, at := int(hi-lo), len(data)
+		if n > short || int(lo)+short > len(src) {
+			data = ks.cols[0].append(data, int(r))
+		} else {
+			data = slices.Grow(data, short+3)
+			x, y := binary.LittleEndian.Uint64(src[lo:]), binary.LittleEndian.Uint64(src[lo+8:])
+			if hasZero(x|^uint64(0)<<(8*n))|hasZero(y|^uint64(0)<<(8*max(n-8, 0))) != 0 {
+				data = ks.cols[0].append(data, int(r))
+			} else {
+				d := data[at : at+short+3]
+				d[0] = 1
+				binary.LittleEndian.PutUint64(d[1:], x)
+				binary.LittleEndian.PutUint64(d[9:], y)
+				d[n+1], d[n+2] = 0, 1
+				data = data[:at+n+3]
+			}
+		}
+		ks.off = append(ks.off, uint32(len(data)))
+		ks.hashes = append(ks.hashes, table.HashBytes(data[at:]))
+	}
+	ks.data = data
+}
+
+// hasZero is not zero if one of the eight bytes of x is.
+func hasZero(x uint64) uint64 {
+	const ones = 0x0101010101010101
+	return (x - ones) &^ x & (ones << 7)
 }
 
 func (ks *keySet) append(dst []byte, r int) []byte {

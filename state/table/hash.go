@@ -1,11 +1,5 @@
 package table
 
-import (
-	"math/bits"
-
-	"github.com/cespare/xxhash/v2"
-)
-
 // Hash is an open-addressing hash table. An entry has a key, Decl.Words inline
 // int64 words, and optionally a blob. Entries are addressed by slot, which
 // stays the same until the entry is removed or until Freeze or Evict between
@@ -81,18 +75,6 @@ func newHash(inf *tableInfo, prefix []byte) *Hash {
 	t.setIndex(minIndex)
 	return t
 }
-
-// HashBytes is the hash of a bytes key. It decides where entries lie on disk,
-// so it is part of the storage format.
-func HashBytes(b []byte) uint64 { return xxhash.Sum64(b) }
-
-// hashInt is the hash of an int key, part of the storage format too.
-func hashInt(k int64) uint64 {
-	hi, lo := bits.Mul64(uint64(k)^0x2d358dccaa6c78a5, 0x9e3779b97f4a7c15)
-	return hi ^ lo
-}
-
-func tagInt(k int64) uint32 { return uint32(hashInt(k) >> 32) }
 
 // expectable says whether a table that has come to n entries may make room for all that it is expected to have.
 func (t *Hash) expectable(n int) bool { return n >= t.expect/8 }
