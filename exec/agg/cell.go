@@ -44,6 +44,8 @@ type target struct {
 	own  []int32 // backing of rows, where they are not all rows
 	slot []int32 // their entries
 	one  bool    // all of them are the same
+	// alike is how many of slot, from the first on, are the same from a time before, where one is set for all rows that come.
+	alike int
 }
 
 // emptied gives an unused target with the memory of t.

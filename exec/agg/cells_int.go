@@ -87,14 +87,7 @@ func (c *sumIntCell) add(t *target) {
 	rs := &c.in.rs
 	vals := c.in.cols[0].I64
 	if rs.w == nil && rs.one {
-		lo, hi := uint64(0), int64(0)
-		for _, r := range rs.row[:len(rs.slot)] {
-			v := vals[r]
-			var carry uint64
-			lo, carry = bits.Add64(lo, uint64(v), 0)
-			hi += v>>63 + int64(carry)
-		}
-		add128(words[int(rs.slot[0])*w+off:][:2], lo, uint64(hi))
+		sumOfRows(words[int(rs.slot[0])*w+off:][:2], vals, rs.row[:len(rs.slot)])
 		return
 	}
 	if rs.w == nil {
@@ -126,6 +119,39 @@ func (c *sumIntCell) add(t *target) {
 		hi, lo := mulSigned(vals[r], rs.w[r])
 		add128(p, lo, hi)
 	}
+}
+
+// sumOfRows adds the values of rows, of which there are at least one, and which ascend, to a pair of words.
+func sumOfRows(p []int64, vals []int64, rows []int32) {
+	// The sum modulo 2^64 and that of the upper halves tell the one of the lower halves, and nothing has to be carried.
+	low, high := int64(0), int64(0)
+	if s, ok := stretch(vals, rows); ok {
+		for ; len(s) >= 8; s = s[8:] {
+			x := (*[8]int64)(s)
+			low += x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6] + x[7]
+			high += x[0]>>32 + x[1]>>32 + x[2]>>32 + x[3]>>32 + x[4]>>32 + x[5]>>32 + x[6]>>32 + x[7]>>32
+		}
+		for _, v := range s {
+			low += v
+			high += v >> 32
+		}
+	} else {
+		for _, r := range rows {
+			low += vals[r]
+			high += vals[r] >> 32
+		}
+	}
+	add128(p, uint64(low)-uint64(high)<<32, 0)
+	add128(p, uint64(high)<<32, uint64(high>>32))
+}
+
+// stretch gives the values of rows, which ascend, if no row is left out between the first and the last.
+func stretch[T any](vals []T, rows []int32) ([]T, bool) {
+	first, n := int(rows[0]), len(rows)
+	if int(rows[n-1])-first != n-1 {
+		return nil, false
+	}
+	return vals[first : first+n], true
 }
 
 // mulSigned gives a*b in 128 bits of two's complement.
@@ -228,6 +254,11 @@ func (c *extremeCell) add(t *target) {
 	}
 	vals := c.in.cols[0].I64
 	flip ^= signBit
+	if rs.one {
+		p := &words[int(rs.slot[0])*w+off]
+		*p = int64(max(uint64(*p), uint64(extremeInt(vals, row, c.min))^flip))
+		return
+	}
 	if c.cnt != nil && rs.each() {
 		cnt := c.cnt.off
 		for k, s := range rs.slot {
@@ -241,6 +272,31 @@ func (c *extremeCell) add(t *target) {
 		p := &words[int(s)*w+off]
 		*p = int64(max(uint64(*p), uint64(vals[row[k]])^flip))
 	}
+}
+
+// extremeInt gives the least or the greatest of the values of rows, of which there is at least one, and which ascend.
+func extremeInt(vals []int64, rows []int32, least bool) int64 {
+	s, ok := stretch(vals, rows)
+	lo := vals[rows[0]]
+	hi := lo
+	switch {
+	case !ok:
+		for _, r := range rows {
+			lo, hi = min(lo, vals[r]), max(hi, vals[r])
+		}
+	case least:
+		for _, v := range s {
+			lo = min(lo, v)
+		}
+	default:
+		for _, v := range s {
+			hi = max(hi, v)
+		}
+	}
+	if least {
+		return lo
+	}
+	return hi
 }
 
 func (c *extremeCell) merge(dst *target, to []int32, src *target, from []int32) {

@@ -266,7 +266,7 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 		}
 		return true
 	})
-	t.slot = slots
+	t.slot, t.alike = slots, 0
 	g.sorter.sort(t, slots)
 	for lo := 0; lo < len(slots); lo += batch.Target {
 		if err := g.emitSlots(ep, t, slots[lo:min(lo+batch.Target, len(slots))], out); err != nil {

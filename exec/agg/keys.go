@@ -103,22 +103,13 @@ func (ks *keySet) schema() []table.Column {
 // find fills t.slot with the entries of t.rows, which ascend.
 func (ks *keySet) find(t *target) {
 	if cap(t.slot) < len(t.rows) {
-		t.slot = make([]int32, max(len(t.rows), batch.Target))
+		t.slot, t.alike = make([]int32, max(len(t.rows), batch.Target)), 0
 	}
 	t.slot, t.one = t.slot[:len(t.rows)], false
 	switch {
 	case len(t.rows) == 0:
 	case len(ks.cols) == 0 || t.nullKey:
-		ks.data = ks.data[:0]
-		if t.nullKey {
-			ks.data = append(ks.data, 2) // NULL, as AppendKey writes it
-		}
-		var one [1]int32
-		t.h.FindOrAddBytes([]uint64{table.HashBytes(ks.data)}, []uint32{0, uint32(len(ks.data))}, ks.data, one[:])
-		for k := range t.slot {
-			t.slot[k] = one[0]
-		}
-		t.one = true
+		ks.findOne(t)
 	case t.intKey:
 		vals := ks.cols[0].v.I64
 		if first, n := int(t.rows[0]), len(t.rows); int(t.rows[n-1])-first == n-1 { // one after the other
@@ -134,6 +125,24 @@ func (ks *keySet) find(t *target) {
 		ks.encode(t.rows)
 		t.h.FindOrAddBytes(ks.hashes, ks.off, ks.data, t.slot)
 	}
+}
+
+// findOne is find where all rows are of one entry: that without a key, or that of NULL.
+func (ks *keySet) findOne(t *target) {
+	ks.data = ks.data[:0]
+	if t.nullKey {
+		ks.data = append(ks.data, 2) // NULL, as AppendKey writes it
+	}
+	var one [1]int32
+	t.h.FindOrAddBytes([]uint64{table.HashBytes(ks.data)}, []uint32{0, uint32(len(ks.data))}, ks.data, one[:])
+	// Nothing else writes to the slots of such a target, so most of them mostly are what they were.
+	if len(t.slot) > t.alike || t.slot[0] != one[0] {
+		for k := range t.slot {
+			t.slot[k] = one[0]
+		}
+		t.alike = len(t.slot)
+	}
+	t.one = true
 }
 
 // encode builds the key bytes of rows: AppendKey of every column.

@@ -438,7 +438,7 @@ func (g *group) mergeWindow(start int64, in []*pane, null bool) {
 // touchWindow counts the rows of the groups that were found in a window. Where the order counts, they are touched in that of their first rows.
 func (s *panes) touchWindow(g *group, t *target) {
 	s.weights, s.firsts = s.weights[:0], s.firsts[:0]
-	t.slot, t.one = t.slot[:0], false
+	t.slot, t.one, t.alike = t.slot[:0], false, 0
 	if g.updates {
 		if len(s.parts) > 1 {
 			slices.SortFunc(s.touches, func(x, y paneTouch) int { return cmp.Compare(x.ord, y.ord) })

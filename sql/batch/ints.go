@@ -150,35 +150,61 @@ func (r *reader) ints(s []int64, n int) []int64 {
 	}
 	s = resize(s, n)
 	k := int64(units[unit])
-	switch w {
-	case 0:
+	if w == 0 {
 		for i := range s {
 			s[i] = base
 		}
-	case 1:
-		for i, x := range p[:len(s)] {
-			s[i] = base + k*int64(x)
-		}
-	case 2:
-		for i := range s {
-			s[i] = base + k*int64(binary.LittleEndian.Uint16(p[2*i:]))
-		}
-	case 4:
-		for i := range s {
-			s[i] = base + k*int64(binary.LittleEndian.Uint32(p[4*i:]))
-		}
-	default:
-		unpackInts(s, p, w, base, k)
+		return s
 	}
+	done := 0
+	if k == 1 {
+		done = unpackEights(s, p, w, base)
+	}
+	unpackInts(s[done:], p[w*done:], w, base, k)
 	return s
 }
 
-// unpackInts reads values of 3, 5, 6 or 7 bytes, eight at a time while there are so many.
+// unpackEights reads values of 1, 2 or 4 bytes, eight at a time while there are so many, and says how many it read.
+func unpackEights(s []int64, p []byte, w int, base int64) int {
+	n := len(s) &^ 7
+	if p = p[:w*n]; n == 0 {
+		return 0
+	}
+	switch w {
+	case 1:
+		for i := 0; i < n; i += 8 {
+			out, x := (*[8]int64)(s[i:]), binary.LittleEndian.Uint64(p[i:])
+			out[0], out[1], out[2], out[3] = base+int64(uint8(x)), base+int64(uint8(x>>8)), base+int64(uint8(x>>16)), base+int64(uint8(x>>24))
+			out[4], out[5], out[6], out[7] = base+int64(uint8(x>>32)), base+int64(uint8(x>>40)), base+int64(uint8(x>>48)), base+int64(x>>56)
+		}
+	case 2:
+		for i := 0; i < n; i += 8 {
+			out, in := (*[8]int64)(s[i:]), (*[16]byte)(p[2*i:])
+			x, y := binary.LittleEndian.Uint64(in[:8]), binary.LittleEndian.Uint64(in[8:])
+			out[0], out[1], out[2], out[3] = base+int64(uint16(x)), base+int64(uint16(x>>16)), base+int64(uint16(x>>32)), base+int64(x>>48)
+			out[4], out[5], out[6], out[7] = base+int64(uint16(y)), base+int64(uint16(y>>16)), base+int64(uint16(y>>32)), base+int64(y>>48)
+		}
+	case 4:
+		for i := 0; i < n; i += 8 {
+			out, in := (*[8]int64)(s[i:]), (*[32]byte)(p[4*i:])
+			for j := 0; j < 8; j += 2 {
+				x := binary.LittleEndian.Uint64(in[4*j:])
+				out[j], out[j+1] = base+int64(uint32(x)), base+int64(x>>32)
+			}
+		}
+	default:
+		return 0
+	}
+	return n
+}
+
+// unpackInts reads values of 1 to 7 bytes, eight bytes at a time while there are so many.
 func unpackInts(s []int64, p []byte, w int, base, k int64) {
 	mask := uint64(1)<<(8*w) - 1
-	i := 0
-	for ; w*i+8 <= len(p); i++ {
-		s[i] = base + k*int64(binary.LittleEndian.Uint64(p[w*i:])&mask)
+	i, at := 0, 0
+	for ; at+8 <= len(p) && i < len(s); i++ {
+		s[i] = base + k*int64(binary.LittleEndian.Uint64(p[at:])&mask)
+		at += w
 	}
 	for ; i < len(s); i++ {
 		x := uint64(0)
