@@ -48,3 +48,39 @@ func TestNewKeysAreNotReadTwice(t *testing.T) {
 		t.Errorf("%d entries, Len %d", n, o.Len())
 	}
 }
+
+// TestWindowsCloseWhileEvicted drops windows, more than are kept for reuse, of which an eviction has dropped entries and goes on.
+func TestWindowsCloseWhileEvicted(t *testing.T) {
+	for _, steps := range []int{0, 1, 3, 10, 40} {
+		b := &memBacking{m: map[string]string{}}
+		sp := Open(b)
+		w := sp.Windows(Decl{Name: "t", Words: 1})
+		for end := range int64(12) {
+			h := w.At(end, end+1)
+			for i := range 500 {
+				h.findOrAddBytes(fmt.Appendf(nil, "a key of some length %04d", i), uint32(HashBytes(fmt.Appendf(nil, "a key of some length %04d", i))>>32))
+			}
+		}
+		b.write(t, sp.Freeze())
+		sp.Finish()
+		sp.BeginEvict(0)
+		for range steps {
+			sp.Step(100)
+		}
+		for end := range int64(10) {
+			w.Drop(end + 1)
+		}
+		for sp.Step(100) {
+		}
+		if n := w.Len(); n != 1000 {
+			t.Errorf("%d steps: %d entries", steps, n)
+		}
+		for end := int64(10); end < 12; end++ {
+			n := 0
+			w.Get(end + 1).Each(func(int32) bool { n++; return true })
+			if n != 500 {
+				t.Errorf("%d steps: window %d has %d entries", steps, end, n)
+			}
+		}
+	}
+}

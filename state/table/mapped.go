@@ -187,12 +187,11 @@ func (t *Hash) shrinkEnts(n int) {
 	}
 }
 
-// freeArrays lets go of what is mapped, and leaves a table without entries that must not get any.
+// freeArrays lets go of what is mapped, and leaves a table without entries that must not get any; a pass or a thaw that comes to it has nothing to do.
 func (t *Hash) freeArrays() {
 	t.idxMem.free()
 	t.entsMem.free()
 	t.arenaMem.free()
 	t.dropNext()
-	t.idx, t.ents, t.arena, t.idxMem, t.entsMem, t.arenaMem = nil, nil, nil, nil, nil, nil
-	t.flags, t.used = nil, 0
+	*t = Hash{inf: t.inf, prefix: t.prefix, w: t.w, stride: t.stride, intKey: t.intKey}
 }
