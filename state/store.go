@@ -78,7 +78,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "2"
+	formatVersion = "3"
 	ingestDir     = "ingest"
 )
 
