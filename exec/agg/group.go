@@ -300,7 +300,7 @@ func (g *group) alive(rows []int32) []int32 {
 
 // applyRows is how many rows are accumulated together: few enough that their entries stay in the processor's near caches from the lookup
 // to the last aggregate.
-const applyRows = batch.Target / 2
+const applyRows = batch.Target / 8
 
 // apply accumulates the rows of a target.
 func (g *group) apply(t *target, b *batch.Batch) {

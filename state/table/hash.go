@@ -265,6 +265,9 @@ func (t *Hash) markDirty(s int32) {
 // MarkDirty says that the words of these entries changed. FindOrAdd does it
 // for the entries that it adds, and SetBlob for its own.
 func (t *Hash) MarkDirty(slots []int32) {
+	if t.dirty == t.used { // all are, as in a window that no checkpoint has seen
+		return
+	}
 	flags, n := t.flags, 0
 	for _, s := range slots {
 		f := flags[s]
