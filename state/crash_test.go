@@ -135,6 +135,9 @@ func openMini(t *testing.T, fs vfs.FS, cfg *rand.Rand) *mini {
 		state.Force(st, cfg.IntN(3) > 0)
 		state.SetTableSize(st, 500)
 	}
+	if cfg.IntN(2) == 0 {
+		state.SetSpoolFileMin(st, cfg.IntN(1000))
+	}
 	m := &mini{t: t, st: st, chunks: st.Chunks(chunksOID, rowTypes), rows: st.Rows(rowsOID, rowTypes, []int{0, 2}), sp: st.Space(viewOID)}
 	m.counts = m.sp.Hash(table.Decl{Name: "counts", IntKey: true, Words: 1})
 	m.names = m.sp.Ordered(table.Decl{Name: "names"})
@@ -323,7 +326,7 @@ func randomRecordOf(r *rand.Rand, st *state.Store, f *facts, t *testing.T, spool
 		rec.Changes = append(rec.Changes, state.RelChange{OID: tableOID, Batch: b})
 	}
 	if spools && r.IntN(8) == 0 {
-		sp := st.NewSpool()
+		sp := st.NewSpool(r.IntN(2) == 0)
 		for range 1 + r.IntN(4) {
 			if err := sp.Append(randomRows(r, 1+r.IntN(50), rec.Timestamp)); err != nil {
 				t.Fatal(err)
@@ -331,10 +334,21 @@ func randomRecordOf(r *rand.Rand, st *state.Store, f *facts, t *testing.T, spool
 		}
 		if r.IntN(3) == 0 {
 			if r.IntN(2) == 0 {
-				_ = sp.Abort()
+				if _, err := sp.Finish(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r.IntN(2) == 0 {
+				if err := sp.Abort(); err != nil {
+					t.Fatal(err)
+				}
 			} // else it is lost
 		} else {
-			rec.Changes = append(rec.Changes, state.RelChange{OID: streamOID, Spooled: sp.Finish()})
+			done, err := sp.Finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec.Changes = append(rec.Changes, state.RelChange{OID: streamOID, Spooled: done})
 		}
 	}
 	if r.IntN(2) == 0 {
@@ -416,7 +430,7 @@ func crashOnce(t *testing.T, r *rand.Rand, fs *vfs.MemFS, m *mini, now *facts, h
 			}
 			writing = nil
 			if r.IntN(2) == 0 {
-				if err := checkpoint.Trim(m.st, []catalog.OID{tableOID}); err != nil {
+				if err := checkpoint.Trim(m.st, []catalog.OID{tableOID, streamOID}[:1+r.IntN(2)]); err != nil {
 					t.Fatal(err)
 				}
 			}

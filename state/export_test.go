@@ -21,6 +21,12 @@ func Force(s *Store, tables bool) {
 // SetTableSize sets where tables to ingest are cut.
 func SetTableSize(s *Store, n int) { s.tableSize = n }
 
+// SetSpoolFileMin sets how large a spool is that gets a file.
+func SetSpoolFileMin(s *Store, n int) { s.spoolFileMin = n }
+
+// SpoolFiles counts the files of spools that the log has.
+func SpoolFiles(s *Store) int { return len(s.spools.fileIDs()) }
+
 // ForgetSpace has the store look at free space again with the next write.
 func ForgetSpace(s *Store) { s.spaceAt = time.Time{} }
 

@@ -30,7 +30,7 @@ type EpochRecord struct {
 	Lazy bool
 }
 
-// RelChange is a change of one base relation: a batch, or a spooled statement.
+// RelChange is a change of one base relation: a batch, or what was spooled before, of which Batch may be a copy that is not written.
 type RelChange struct {
 	OID     catalog.OID
 	Batch   *batch.Batch
@@ -85,7 +85,7 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 		if err := s.guard(func() error { return s.db.Apply(b, pebble.NoSync) }); err != nil {
 			return nil, err
 		}
-		s.lastEpoch.Store(rec.Epoch)
+		s.appended(rec)
 		s.unsynced.Store(true)
 		return b.Close, nil
 	}
@@ -103,7 +103,7 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 	if err := s.await(applied); err != nil {
 		return nil, err
 	}
-	s.lastEpoch.Store(rec.Epoch)
+	s.appended(rec)
 	return func() error {
 		err := s.await(synced)
 		if err == nil {
@@ -113,6 +113,16 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 		s.fail(fmt.Errorf("sync of epoch %d: %w", rec.Epoch, err))
 		return s.failure
 	}, nil
+}
+
+// appended notes what has entered the log.
+func (s *Store) appended(rec *EpochRecord) {
+	s.lastEpoch.Store(rec.Epoch)
+	for i := range rec.Changes {
+		if c := &rec.Changes[i]; c.Spooled != nil {
+			s.spools.enter(c.OID, spoolRef{c.Spooled.id, rec.Epoch})
+		}
+	}
 }
 
 // SyncLog returns when the records that were appended lazily before it was called are durable. Errors as those of AppendEpoch: after
@@ -134,6 +144,7 @@ func (s *Store) SyncLog() error {
 const (
 	chunkBatch byte = 0
 	chunkSpool byte = 1 // spool 8 | chunks 4
+	chunkFile  byte = 2 // the same, of a spool with a file
 )
 
 // encodings are buffers in which epochs are encoded, one after the other; Pebble takes copies.
@@ -147,7 +158,11 @@ func (s *Store) fillEpoch(b *pebble.Batch, rec *EpochRecord) error {
 	for i := range rec.Changes {
 		c := &rec.Changes[i]
 		if c.Spooled != nil {
-			buf = binary.BigEndian.AppendUint64(append(buf[:0], chunkSpool), c.Spooled.id)
+			kind := chunkSpool
+			if c.Spooled.file {
+				kind = chunkFile
+			}
+			buf = binary.BigEndian.AppendUint64(append(buf[:0], kind), c.Spooled.id)
 			buf = binary.BigEndian.AppendUint32(buf, uint32(c.Spooled.chunks))
 			ref := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, uint32(c.OID)), rec.Epoch)
 			if err := b.Set(spoolRefKey(c.Spooled.id), ref, nil); err != nil {
@@ -299,12 +314,12 @@ func (s *Store) ReadEpochs(from, to uint64, f func(*EpochRecord) error) error {
 // ReadEpochsOf is ReadEpochs with the changes of only those relations for which
 // want is true (nil: all); those of a dropped relation may be gone from the log.
 func (s *Store) ReadEpochsOf(from, to uint64, want func(catalog.OID) bool, f func(*EpochRecord) error) error {
+	done := s.spools.read()
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: epochKey(from), UpperBound: epochKey(to + 1)})
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(s.readEpochs(it, want, f), s.close(it))
 	}
-	err = s.readEpochs(it, want, f)
-	return errors.Join(err, s.close(it))
+	return errors.Join(err, done())
 }
 
 func (s *Store) readEpochs(it *pebble.Iterator, want func(catalog.OID) bool, f func(*EpochRecord) error) error {
@@ -376,9 +391,9 @@ func (s *Store) parseChunk(v []byte, d *batch.Decoder) (*batch.Batch, *Spooled, 
 	case chunkBatch:
 		b, err := decode(d, v[1:])
 		return b, nil, err
-	case chunkSpool:
+	case chunkSpool, chunkFile:
 		if len(v) == 13 {
-			return nil, &Spooled{s, binary.BigEndian.Uint64(v[1:]), int(binary.BigEndian.Uint32(v[9:]))}, nil
+			return nil, &Spooled{s, binary.BigEndian.Uint64(v[1:]), int(binary.BigEndian.Uint32(v[9:])), v[0] == chunkFile}, nil
 		}
 	}
 	return nil, nil, errors.New("unknown kind of chunk")
@@ -398,12 +413,12 @@ func (s *Store) ScanStreamColumns(oid catalog.OID, from, to uint64, want []bool,
 }
 
 func (s *Store) scanStreamWith(d *batch.Decoder, oid catalog.OID, from, to uint64, f func(epoch uint64, b *batch.Batch) error) error {
+	done := s.spools.read()
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: chunkFrom(oid, from), UpperBound: chunkFrom(oid, to+1)})
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(s.scanStream(it, d, f), s.close(it))
 	}
-	err = s.scanStream(it, d, f)
-	return errors.Join(err, s.close(it))
+	return errors.Join(err, done())
 }
 
 func (s *Store) scanStream(it *pebble.Iterator, d *batch.Decoder, f func(epoch uint64, b *batch.Batch) error) error {
@@ -421,7 +436,7 @@ func (s *Store) scanStream(it *pebble.Iterator, d *batch.Decoder, f func(epoch u
 			return corrupt("chunk %x: %v", it.Key(), err)
 		}
 		if sp != nil {
-			err = sp.eachWith(d, func(b *batch.Batch) error { return f(epoch, b) })
+			err = sp.eachWith(d, it, func(b *batch.Batch) error { return f(epoch, b) })
 		} else {
 			err = f(epoch, b)
 		}
@@ -450,13 +465,23 @@ func (s *Store) StreamStart(oid catalog.OID) (uint64, error) {
 func (s *Store) TrimStream(oid catalog.OID, before uint64) error {
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := s.trimSpools(b, oid, before); err != nil {
+	gone, files := s.spools.before(oid, before)
+	if err := s.trimSpools(b, gone); err != nil {
 		return err
 	}
 	if err := b.DeleteRange(chunkFrom(oid, 0), chunkFrom(oid, before), nil); err != nil {
 		return err
 	}
-	return s.guard(func() error { return s.db.Apply(b, pebble.NoSync) })
+	sync := pebble.NoSync
+	if files { // which must not be gone while there is a chance that the log still has them
+		sync = pebble.Sync
+	}
+	return s.guard(func() error {
+		if err := s.db.Apply(b, sync); err != nil {
+			return err
+		}
+		return s.spools.forget(oid, gone)
+	})
 }
 
 // TrimHeaders deletes the epoch headers before an epoch. It is called when a

@@ -47,6 +47,15 @@ func appendEpoch(t *testing.T, st *state.Store, rec *state.EpochRecord) {
 	}
 }
 
+func finish(t *testing.T, sp *state.Spool) *state.Spooled {
+	t.Helper()
+	done, err := sp.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
 func scan(t *testing.T, st *state.Store, oid catalog.OID, from, to uint64) string {
 	t.Helper()
 	var out strings.Builder
@@ -63,19 +72,19 @@ func scan(t *testing.T, st *state.Store, oid catalog.OID, from, to uint64) strin
 func TestInputLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	st := openDir(t, dir)
-	sp := st.NewSpool()
+	sp := st.NewSpool(false)
 	for _, b := range []*batch.Batch{ints(10, 11), ints(12)} {
 		if err := sp.Append(b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	lost := st.NewSpool()
+	lost := st.NewSpool(false)
 	if err := lost.Append(ints(99)); err != nil {
 		t.Fatal(err)
 	}
 	appendEpoch(t, st, &state.EpochRecord{Timestamp: 5, Changes: []state.RelChange{{OID: 1, Batch: ints(1, 2)}, {OID: 2, Batch: ints(3)}, {OID: 1, Batch: ints(4)}}})
 	appendEpoch(t, st, &state.EpochRecord{Timestamp: 6, Meta: []byte("m"), Watermarks: []state.StreamMark{{1, -5, 7, true}}})
-	appendEpoch(t, st, &state.EpochRecord{Timestamp: 7, Changes: []state.RelChange{{OID: 1, Spooled: sp.Finish()}}})
+	appendEpoch(t, st, &state.EpochRecord{Timestamp: 7, Changes: []state.RelChange{{OID: 1, Spooled: finish(t, sp)}}})
 	if _, err := st.AppendEpoch(&state.EpochRecord{Epoch: 3}); err == nil {
 		t.Error("an epoch was accepted twice")
 	}

@@ -15,9 +15,15 @@ func (s *Store) SnapshotTo(dir string) error {
 	if _, err := s.fs.Stat(dir); err == nil {
 		return fmt.Errorf("snapshot: %s exists already", dir)
 	}
-	return s.guard(func() error {
+	return s.guard(func() (err error) {
+		done := s.spools.read()
+		defer func() { err = errors.Join(err, done()) }()
 		if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
 			return fmt.Errorf("snapshot: %w", err)
+		}
+		// After that: so those that the copied log names are known.
+		if err := s.linkSpools(dir); err != nil {
+			return errors.Join(fmt.Errorf("snapshot: %w", err), s.fs.RemoveAll(dir))
 		}
 		if err := s.writeFile(s.fs.PathJoin(dir, formatFile), []byte("tidemark "+formatVersion+" "+s.id+"\n")); err != nil {
 			return errors.Join(fmt.Errorf("snapshot: %w", err), s.fs.RemoveAll(dir))

@@ -11,7 +11,10 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
-// Spool takes the chunks of one large statement before its epoch. They are
+// spoolFileMin is how large a spool is that gets a file of its own. Smaller ones go through Pebble: a file costs three syncs.
+const spoolFileMin = 128 << 10
+
+// Spool takes the chunks of one large statement, or of what a source has read, before its epoch. They are
 // invisible until a record refers to them (RelChange.Spooled), and dropped by
 // Abort, or at the next Open if there was none. One goroutine uses a spool.
 type Spool struct {
@@ -19,7 +22,10 @@ type Spool struct {
 	id     uint64
 	chunks int
 	rows   int64
-	buf    []byte
+	cold   bool
+	buf    *[]byte // chunks that are not written yet, as a file has them
+	file   *spoolFile
+	stored bool // the chunks are in Pebble
 }
 
 // Spooled is a complete spool, or a reference to one in the log.
@@ -27,46 +33,117 @@ type Spooled struct {
 	st     *Store
 	id     uint64
 	chunks int
+	file   bool
 }
 
-// NewSpool starts a spool.
-func (s *Store) NewSpool() *Spool { return &Spool{st: s, id: s.nextSpool.Add(1)} }
+// NewSpool starts a spool. cold says that it will not be read soon, so that its pages need not be in the cache of the operating system.
+func (s *Store) NewSpool(cold bool) *Spool {
+	return &Spool{st: s, id: s.nextSpool.Add(1), cold: cold, buf: encodings.Get().(*[]byte)}
+}
 
-// Append adds a copy of the batch. Errors as those of AppendEpoch.
+// Append adds a copy of the batch. Errors: 53100 when space is short, 58030 when a write failed; what is left to do then is Abort.
 func (sp *Spool) Append(b *batch.Batch) error {
-	sp.buf = batch.Encode(sp.buf[:0], b)
-	if err := sp.st.checkSpace(len(sp.buf), sp.st.opts.ReserveBytes); err != nil {
-		return err
+	if sp.chunks == 0 {
+		*sp.buf = (*sp.buf)[:0]
 	}
-	k := spoolKey(sp.id, sp.chunks)
-	// The sync of the epoch's record covers what was written before it.
-	if err := sp.st.guard(func() error { return sp.st.db.Set(k, sp.buf, pebble.NoSync) }); err != nil {
+	n := len(*sp.buf)
+	*sp.buf = appendFrame(*sp.buf, b)
+	if err := sp.st.checkSpace(len(*sp.buf)-n, sp.st.opts.ReserveBytes); err != nil {
 		return err
 	}
 	sp.chunks++
 	sp.rows += int64(b.N)
-	return nil
+	if len(*sp.buf) < spoolWrite {
+		return nil
+	}
+	return sp.write(false)
 }
 
 // Rows gives the number of rows appended.
 func (sp *Spool) Rows() int64 { return sp.rows }
 
-// Finish gives what goes into the epoch's record. Nothing can be appended afterwards.
-func (sp *Spool) Finish() *Spooled { return &Spooled{sp.st, sp.id, sp.chunks} }
+// write moves what was appended to the spool's file, all of it when it is the last of it.
+func (sp *Spool) write(last bool) error {
+	return sp.st.guard(func() (err error) {
+		if sp.file == nil {
+			if sp.file, err = sp.st.createSpoolFile(sp.id, sp.cold); err != nil {
+				return spoolError(err)
+			}
+		}
+		*sp.buf, err = sp.file.write(*sp.buf, last)
+		return spoolError(err)
+	})
+}
+
+// Finish gives what goes into the epoch's record, as durable as it has to be for that. Nothing can be appended afterwards. Errors as those of Append.
+func (sp *Spool) Finish() (*Spooled, error) {
+	defer sp.release()
+	if sp.file == nil && len(*sp.buf) < sp.st.spoolFileMin {
+		return &Spooled{sp.st, sp.id, sp.chunks, false}, sp.store()
+	}
+	err := sp.write(true)
+	if err == nil {
+		err = sp.st.guard(func() error { return spoolError(sp.file.finish()) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	sp.st.spools.complete(sp.id, sp.file.size)
+	return &Spooled{sp.st, sp.id, sp.chunks, true}, nil
+}
+
+// store puts the chunks of a small spool into Pebble. The sync of the epoch's record covers what was written before it.
+func (sp *Spool) store() error {
+	b := sp.st.db.NewBatch()
+	rest, i := *sp.buf, 0
+	for len(rest) > 0 {
+		n := frameHead + int(binary.LittleEndian.Uint32(rest))
+		if err := b.Set(spoolKey(sp.id, i), rest[frameHead:n], nil); err != nil {
+			return errors.Join(err, b.Close())
+		}
+		rest = rest[n:]
+		i++
+	}
+	sp.stored = true
+	return sp.st.guard(func() error { return errors.Join(sp.st.db.Apply(b, pebble.NoSync), b.Close()) })
+}
+
+func (sp *Spool) release() {
+	if sp.buf != nil {
+		encodings.Put(sp.buf)
+		sp.buf = nil
+	}
+}
 
 // Abort deletes the chunks.
 func (sp *Spool) Abort() error {
+	sp.release()
 	return sp.st.guard(func() error {
-		return sp.st.db.DeleteRange(spoolKey(sp.id, 0), spoolKey(sp.id+1, 0), pebble.NoSync)
+		if sp.stored {
+			return sp.st.db.DeleteRange(spoolKey(sp.id, 0), spoolKey(sp.id+1, 0), pebble.NoSync)
+		}
+		if sp.file == nil {
+			return nil
+		}
+		return errors.Join(sp.file.close(), sp.st.spools.remove(sp.id))
 	})
 }
 
 // Each calls f with the batches, in order. A batch is valid during the call.
-func (s *Spooled) Each(f func(*batch.Batch) error) error { return s.eachWith(nil, f) }
+func (s *Spooled) Each(f func(*batch.Batch) error) error { return s.eachWith(nil, nil, f) }
 
-// eachWith is Each with a decoder, as decode has it.
-func (s *Spooled) eachWith(d *batch.Decoder, f func(*batch.Batch) error) error {
-	it, err := s.st.db.NewIter(&pebble.IterOptions{LowerBound: spoolKey(s.id, 0), UpperBound: spoolKey(s.id+1, 0)})
+// eachWith is Each with a decoder, as decode has it, and as of the time of an iterator (nil: now).
+func (s *Spooled) eachWith(d *batch.Decoder, as *pebble.Iterator, f func(*batch.Batch) error) (err error) {
+	if s.file {
+		return s.eachInFile(d, f)
+	}
+	o := &pebble.IterOptions{LowerBound: spoolKey(s.id, 0), UpperBound: spoolKey(s.id+1, 0)}
+	var it *pebble.Iterator
+	if as == nil {
+		it, err = s.st.db.NewIter(o)
+	} else {
+		it, err = as.Clone(pebble.CloneOptions{IterOptions: o})
+	}
 	if err != nil {
 		return err
 	}
@@ -98,17 +175,21 @@ func (s *Spooled) each(it *pebble.Iterator, d *batch.Decoder, f func(*batch.Batc
 	return nil
 }
 
-// trimSpools adds to b the deletion of the spools that entered oid before an epoch.
-func (s *Store) trimSpools(b *pebble.Batch, oid catalog.OID, before uint64) error {
-	return s.eachSpoolRef(func(id uint64, owner catalog.OID, epoch uint64) error {
-		if owner != oid || epoch >= before {
-			return nil
+// trimSpools adds to b the deletion of what Pebble has of spools that entered the log.
+func (s *Store) trimSpools(b *pebble.Batch, gone []spoolRef) error {
+	for _, r := range gone {
+		err := b.Delete(spoolRefKey(r.id), nil)
+		if err == nil && !s.spools.isFile(r.id) {
+			err = b.DeleteRange(spoolKey(r.id, 0), spoolKey(r.id+1, 0), nil)
 		}
-		return errors.Join(b.DeleteRange(spoolKey(id, 0), spoolKey(id+1, 0), nil), b.Delete(spoolRefKey(id), nil))
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *Store) eachSpoolRef(f func(id uint64, owner catalog.OID, epoch uint64) error) error {
+func (s *Store) eachSpoolRef(f func(r spoolRef, owner catalog.OID)) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keySpoolRef}, UpperBound: []byte{keySpoolRef + 1}})
 	if err != nil {
 		return err
@@ -122,24 +203,36 @@ func (s *Store) eachSpoolRef(f func(id uint64, owner catalog.OID, epoch uint64) 
 			err = corrupt("reference to a spool is malformed: %x = %x", it.Key(), v)
 			break
 		}
-		err = f(binary.BigEndian.Uint64(it.Key()[1:]), catalog.OID(binary.BigEndian.Uint32(v)), binary.BigEndian.Uint64(v[4:]))
+		f(spoolRef{binary.BigEndian.Uint64(it.Key()[1:]), binary.BigEndian.Uint64(v[4:])}, catalog.OID(binary.BigEndian.Uint32(v)))
 	}
 	return errors.Join(err, it.Error(), s.close(it))
 }
 
-// dropLostSpools deletes, at Open, the spools of statements that did not make
-// it into an epoch, and finds the next free number.
-func (s *Store) dropLostSpools() error {
+// loadSpools finds, at Open, the spools of the log and the next free number.
+func (s *Store) loadSpools() error {
 	used := map[uint64]bool{}
 	next := uint64(0)
-	err := s.eachSpoolRef(func(id uint64, _ catalog.OID, _ uint64) error {
-		used[id] = true
-		next = max(next, id)
-		return nil
+	err := s.eachSpoolRef(func(r spoolRef, owner catalog.OID) {
+		used[r.id] = true
+		next = max(next, r.id)
+		s.spools.enter(owner, r)
 	})
 	if err != nil {
 		return err
 	}
+	last, err := s.loadSpoolFiles(used)
+	if err != nil {
+		return err
+	}
+	s.nextSpool.Store(max(next, last))
+	if s.opts.ReadOnly {
+		return nil
+	}
+	return s.dropLostSpools(used)
+}
+
+// dropLostSpools deletes, at Open, what Pebble has of spools that did not make it into an epoch.
+func (s *Store) dropLostSpools(used map[uint64]bool) error {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keySpool}, UpperBound: []byte{keySpool + 1}})
 	if err != nil {
 		return err
@@ -147,7 +240,7 @@ func (s *Store) dropLostSpools() error {
 	var lost []uint64
 	for ok := it.First(); ok && len(it.Key()) == 13; {
 		id := binary.BigEndian.Uint64(it.Key()[1:])
-		next = max(next, id)
+		s.nextSpool.Store(max(s.nextSpool.Load(), id))
 		if !used[id] {
 			lost = append(lost, id)
 		}
@@ -159,7 +252,6 @@ func (s *Store) dropLostSpools() error {
 	if err := errors.Join(it.Error(), s.close(it)); err != nil {
 		return err
 	}
-	s.nextSpool.Store(next)
 	for _, id := range lost {
 		if err := s.db.DeleteRange(spoolKey(id, 0), spoolKey(id+1, 0), pebble.NoSync); err != nil {
 			return err

@@ -53,8 +53,11 @@ type Store struct {
 	unsynced  atomic.Bool   // the log has records that were appended lazily since the last SyncLog
 	nextFile  atomic.Uint64 // names of tables to ingest
 
-	smallWrite int64 // tests change these
-	tableSize  int
+	spools *spoolIndex
+
+	smallWrite   int64 // tests change these
+	tableSize    int
+	spoolFileMin int
 
 	failOnce sync.Once
 	failed   chan struct{} // closed when the store turned read-only
@@ -89,8 +92,9 @@ var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by anot
 // directory of an unknown format version, or of something else, is refused.
 func Open(dir string, opts Options) (*Store, error) {
 	s := &Store{dir: dir, opts: opts, fs: opts.fs, log: opts.Logger, failed: make(chan struct{}),
-		smallWrite: smallWrite, tableSize: tableSize,
+		smallWrite: smallWrite, tableSize: tableSize, spoolFileMin: spoolFileMin,
 		pins: map[*pebble.Snapshot]struct{}{}, contents: map[catalog.OID]*count{}, backings: map[*backing]struct{}{}}
+	s.spools = newSpoolIndex(s)
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
@@ -167,7 +171,7 @@ func (s *Store) recover() error {
 	}
 	s.renewPin()
 	if s.opts.ReadOnly {
-		return nil
+		return s.loadSpools()
 	}
 	if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, ingestDir)); err != nil {
 		return fmt.Errorf("remove unfinished checkpoint: %w", err)
@@ -175,7 +179,7 @@ func (s *Store) recover() error {
 	if err := s.fs.MkdirAll(s.fs.PathJoin(s.dir, ingestDir), 0o700); err != nil {
 		return err
 	}
-	return s.dropLostSpools()
+	return s.loadSpools()
 }
 
 func (s *Store) pebbleOptions() *pebble.Options {
@@ -287,11 +291,7 @@ func (s *Store) writeFile(path string, data []byte) error {
 	if err := s.fs.Rename(path+".tmp", path); err != nil {
 		return err
 	}
-	d, err := s.fs.OpenDir(s.fs.PathDir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return s.syncDir(s.fs.PathDir(path))
 }
 
 // ID identifies the database: it is made with the data directory and copied with snapshots.
@@ -324,7 +324,7 @@ func (s *Store) MemBytes() int64 {
 }
 
 // DiskBytes gives the size of the data directory's files, about.
-func (s *Store) DiskBytes() int64 { return int64(s.metrics().DiskSpaceUsage()) }
+func (s *Store) DiskBytes() int64 { return int64(s.metrics().DiskSpaceUsage()) + s.spools.bytes() }
 
 // metrics gives Pebble's figures, zero after a failure.
 func (s *Store) metrics() *pebble.Metrics {

@@ -144,7 +144,12 @@ func (v *verifier) chunk(k, val []byte) {
 		v.r.problem("key %x of a chunk is malformed", k)
 		return
 	}
-	if _, _, err := v.s.parseChunk(val, nil); err != nil {
+	_, sp, err := v.s.parseChunk(val, nil)
+	if err == nil && sp != nil && sp.file {
+		v.spools[sp.id] += sp.chunks
+		err = sp.Each(func(*batch.Batch) error { return nil })
+	}
+	if err != nil {
 		v.r.problem("chunk %x: %v", k, err)
 	}
 }

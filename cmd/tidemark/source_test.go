@@ -150,6 +150,22 @@ func TestFileSourceKilled(t *testing.T) {
 			// A view that comes late is the same.
 			execSQL(t, c, "CREATE MATERIALIZED VIEW late AS SELECT count(*) AS n, sum(v) AS s, count(DISTINCT k) AS d FROM s")
 			expectRows(t, c, "SELECT * FROM late", want)
+			// Large chunks that the log keeps are files, each of them named by an epoch, and go with the stream.
+			spools := func() int {
+				files, err := filepath.Glob(filepath.Join(dir, "data", "spool", "*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(files)
+			}
+			if got := spools(); (got > 0) != (retention == "all") {
+				t.Errorf("%d files of spools", got)
+			}
+			execSQL(t, c, "DROP STREAM s CASCADE")
+			execSQL(t, c, "CHECKPOINT")
+			if got := spools(); got > 0 {
+				t.Errorf("%d files of spools are left", got)
+			}
 		})
 	}
 }

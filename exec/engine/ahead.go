@@ -52,7 +52,7 @@ func (e *Engine) holdAhead(b *epochBuild) error {
 			rows, held := []*batch.Batch{}, letters.N
 			err := eachBatch([]part{p}, func(x *batch.Batch) error {
 				ok := s.inStep(x, &high, letters, b.n)
-				if p.sp != nil || len(ok) < x.N {
+				if p.b == nil || len(ok) < x.N {
 					x = x.Select(ok)
 				}
 				rows = append(rows, x)

@@ -286,7 +286,7 @@ func (c *copyIn) Write(ctx context.Context, b *batch.Batch) (err error) {
 		return nil
 	}
 	if c.spool == nil && c.pending >= spoolRows && c.rel.Kind == catalog.Stream && c.s.tx == nil {
-		c.spool = c.s.e.store.NewSpool()
+		c.spool = c.s.e.store.NewSpool(false)
 		for _, b := range c.chunks {
 			if err := c.spool.Append(b); err != nil {
 				return err
@@ -347,17 +347,30 @@ func (c *copyIn) flush(ctx context.Context) error {
 
 // flushSpool makes the rows of a large COPY part of an epoch: they are in the log already, invisible until its record names them.
 func (c *copyIn) flushSpool(ctx context.Context, spool *state.Spool, n int) error {
-	p := part{sp: spool.Finish(), spRows: int64(n)}
-	err := c.s.submit(ctx, n, c.s.lazy(), func(b *epochBuild) error {
+	done, err := spool.Finish()
+	if err != nil {
+		return errors.Join(err, c.s.e.abort(spool))
+	}
+	p := part{sp: done, spRows: int64(n)}
+	err = c.s.submit(ctx, n, c.s.lazy(), func(b *epochBuild) error {
 		if err := sameRelation(&loopWriter{b, c.s}, c.rel); err != nil {
 			return err
 		}
 		return b.stageSpool(c.rel, p)
 	})
 	if err != nil {
-		return errors.Join(err, spool.Abort())
+		return errors.Join(err, c.s.e.abort(spool))
 	}
 	return nil
+}
+
+// abort deletes a spool that no epoch names. One that an epoch may name, which failed when it was being made durable, is left to the next
+// start, which knows.
+func (e *Engine) abort(sp *state.Spool) error {
+	if e.readOnly() != nil {
+		return nil
+	}
+	return sp.Abort()
 }
 
 // Commit implements session.CopyIn.
@@ -378,7 +391,7 @@ func (c *copyIn) Abort() {
 	c.chunks, c.pending = nil, 0
 	if c.spool != nil {
 		// What can't be deleted now is dropped when the database is opened again.
-		_ = c.spool.Abort()
+		_ = c.s.e.abort(c.spool)
 		c.spool = nil
 	}
 	if !c.closed {

@@ -197,17 +197,17 @@ type relChange struct {
 }
 
 // part is some of the rows by which a relation changes: a batch, which belongs to the epoch, or the chunks of a large
-// statement that were spooled into the log before it.
+// statement that were spooled into the log before it; or both, where a batch was spooled ahead and is still in memory.
 type part struct {
 	b  *batch.Batch
 	sp *state.Spooled
-	// spRows is sp's number of rows.
+	// spRows is sp's number of rows, where there is no batch.
 	spRows int64
 }
 
 // rows is the part's number of rows.
 func (p part) rows() int64 {
-	if p.sp != nil {
+	if p.b == nil {
 		return p.spRows
 	}
 	return int64(p.b.N)
@@ -217,7 +217,7 @@ func (p part) rows() int64 {
 func eachBatch(parts []part, f func(*batch.Batch) error) error {
 	for _, p := range parts {
 		var err error
-		if p.sp != nil {
+		if p.b == nil {
 			err = p.sp.Each(f)
 		} else {
 			err = f(p.b)

@@ -138,7 +138,7 @@ func (s *sharing) push(v *view, src *dataflow.Source, in *epochInput) (rows int6
 	}
 	parts := in.changes(src.Rel.OID)
 	for _, p := range parts {
-		if p.sp != nil {
+		if p.b == nil {
 			return 0, false, nil // what is read back from the log does not stay in memory
 		}
 		rows += int64(p.b.N)

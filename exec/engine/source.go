@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,10 +13,11 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // A stream with a connector is read by a goroutine of its own, one chunk ahead of the loop. Each chunk is a unit: its epoch's
-// record holds the rows, or with retention = '0' a fingerprint of them, and in both cases which extent of the input they are. The
+// record holds the rows, or names the spool to which they were written ahead, or with retention = '0' has a fingerprint of them, and in all cases which extent of the input they are. The
 // stream's offset is the sum of the extents in the log and moves when their epoch is published, so that a restart reads on behind what is
 // durable: every row counts exactly once.
 
@@ -27,6 +29,8 @@ const (
 	maxRetry = 10 * time.Second
 	// sourceRows is how many rows one chunk has, about.
 	sourceRows = 1 << 16
+	// spoolBytes is how large a chunk is, in memory, that is spooled while the loop is busy with the one before.
+	spoolBytes = 512 << 10
 )
 
 // States of a source, as tidemark.sources shows them.
@@ -293,7 +297,12 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 // submit queues a chunk and gives where its outcome comes.
 func (s *source) submit(ctx context.Context, ch *connector.Chunk) (chan error, error) {
 	out := make(chan error, 1)
-	u := &unit{rows: ch.Rows.N, run: func(b *epochBuild) error { return s.take(b, ch) }, done: func(err error) {
+	a, err := s.spool(ch)
+	if err != nil {
+		return nil, err
+	}
+	u := &unit{rows: ch.Rows.N, run: func(b *epochBuild) error { return s.take(b, ch, a) }, done: func(err error) {
+		a.settle(s.e)
 		if err == nil {
 			s.taken(ch)
 		}
@@ -303,14 +312,50 @@ func (s *source) submit(ctx context.Context, ch *connector.Chunk) (chan error, e
 	case s.e.queue <- u:
 		return out, nil
 	case <-s.e.closing:
-		return nil, errShutdown()
+		err = errShutdown()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		err = ctx.Err()
+	}
+	a.settle(s.e)
+	return nil, err
+}
+
+// ahead is a chunk that was spooled before its epoch.
+type ahead struct {
+	sp     *state.Spool
+	done   *state.Spooled
+	change *relChange // that it went into
+}
+
+// spool writes a chunk that is large and is to be kept, so that the epoch's record need but name it; nil for another.
+func (s *source) spool(ch *connector.Chunk) (*ahead, error) {
+	if !s.keeps || ch.Rows.N == 0 || ch.Rows.MemBytes() < spoolBytes {
+		return nil, nil
+	}
+	a := &ahead{sp: s.e.store.NewSpool(true)}
+	err := a.sp.Append(ch.Rows)
+	if err == nil {
+		a.done, err = a.sp.Finish()
+	}
+	if err != nil {
+		a.settle(s.e)
+		return nil, err
+	}
+	return a, nil
+}
+
+// settle deletes what no epoch names. What can't be deleted now is dropped when the database is opened again.
+func (a *ahead) settle(e *Engine) {
+	if a == nil {
+		return
+	}
+	if a.change == nil || !slices.ContainsFunc(a.change.parts, func(p part) bool { return p.sp == a.done }) {
+		_ = e.abort(a.sp)
 	}
 }
 
 // take puts a chunk into the epoch. It runs on the loop's goroutine.
-func (s *source) take(b *epochBuild, ch *connector.Chunk) error {
+func (s *source) take(b *epochBuild, ch *connector.Chunk, a *ahead) error {
 	rel, st := b.cat.ByOID(s.oid), b.e.streams[s.oid]
 	if rel == nil || st == nil || st.src != s {
 		return sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped")
@@ -324,6 +369,9 @@ func (s *source) take(b *epochBuild, ch *connector.Chunk) error {
 	c := &relChange{rel: rel, replayable: !s.keeps, read: &ch.Extent}
 	if ch.Rows.N > 0 {
 		c.parts = []part{{b: pad(rel, ch.Rows)}}
+		if a != nil {
+			c.parts[0].sp, a.change = a.done, c
+		}
 	}
 	b.changes[s.oid] = c
 	b.order = append(b.order, s.oid)
