@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/partition"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -21,9 +22,12 @@ func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kern
 		root = s.Input
 	}
 	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}, slots: slots,
-		ordered: map[plan.Node]bool{}}
+		ordered: map[plan.Node]bool{}, steps: map[plan.Node]bool{}, made: map[plan.Node]*partition.Step{}}
 	b.number(root)
 	b.markOrdered(root, false)
+	if slots.N > 1 {
+		b.markSteps(root)
+	}
 	h, err := b.build(root)
 	if err != nil {
 		return nil, err
@@ -42,6 +46,9 @@ type graphBuilder struct {
 	slots Slots
 	// ordered has the nodes beneath one that goes by the order in which rows come.
 	ordered map[plan.Node]bool
+	// steps has the nodes that a partitioned operator above them evaluates, made the operators that stand for those.
+	steps map[plan.Node]bool
+	made  map[plan.Node]*partition.Step
 }
 
 // Stateful says whether the operator of a plan node keeps state between epochs.

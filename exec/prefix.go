@@ -27,7 +27,7 @@ type Step struct {
 // Prefix lists the steps over a source of the graph, from the source up; none where nothing can be shared.
 func Prefix(g *dataflow.Graph, s *dataflow.Source, env *kernel.Env) []Step {
 	scan, ok := s.Tag.(*plan.Scan)
-	if !ok || env.Funcs != nil || env.Session != nil && (env.Session.RegName != nil || env.Session.RegOID != nil) {
+	if !ok || !sharable(env) {
 		return nil
 	}
 	var key strings.Builder
@@ -47,6 +47,11 @@ func Prefix(g *dataflow.Graph, s *dataflow.Source, env *kernel.Env) []Step {
 		steps = append(steps, Step{Node: h, Key: key.String(), Port: port, plan: n, in: plan.Types(below)})
 		below = n
 	}
+}
+
+// sharable says that expressions depend on nothing of the session that must be asked for from one goroutine, or differs between views.
+func sharable(env *kernel.Env) bool {
+	return env.Funcs == nil && (env.Session == nil || env.Session.RegName == nil && env.Session.RegOID == nil)
 }
 
 // Operator makes an operator of the step's own, to evaluate it for several views.

@@ -20,7 +20,8 @@ type Chunks struct {
 	oid   catalog.OID
 	types []types.Type
 
-	pending     []*batch.Batch // of this epoch, the last one still growing
+	pending     []*batch.Batch // of this epoch
+	growing     bool           // the last one is not full, and c's own
 	pendingRows int64
 
 	mu     sync.Mutex // guards changes of view and frozen
@@ -49,11 +50,24 @@ func (s *Store) Chunks(oid catalog.OID, ts []types.Type) *Chunks {
 	return c
 }
 
-// Append adds a copy of the batch's rows to the epoch that runs. Weights must be positive.
+// Append adds the batch's rows to the epoch that runs: a copy, or, where there are many, their memory if it is a gift. Weights must be positive.
 func (c *Chunks) Append(b *batch.Batch) {
+	c.pendingRows += totalWeight(b)
+	if b.Gift != nil && b.N >= batch.Target/2 && b.N <= 2*batch.Target {
+		kept := b.Keep()
+		for i, v := range kept.Cols {
+			if v.Type != c.types[i] { // of the same layout
+				as := *v
+				as.Type = c.types[i]
+				kept.Cols[i] = &as
+			}
+		}
+		c.pending, c.growing = append(c.pending, kept), false
+		return
+	}
 	for lo := 0; lo < b.N; {
 		n := len(c.pending)
-		if n == 0 || c.pending[n-1].N >= batch.Target {
+		if !c.growing {
 			c.pending = append(c.pending, batch.New(c.types, min(b.N-lo, batch.Target)))
 			n++
 		}
@@ -64,9 +78,8 @@ func (c *Chunks) Append(b *batch.Batch) {
 		} else {
 			last.AppendBatch(b.Slice(lo, hi), nil)
 		}
-		lo = hi
+		lo, c.growing = hi, last.N < batch.Target
 	}
-	c.pendingRows += totalWeight(b)
 }
 
 func totalWeight(b *batch.Batch) int64 {
@@ -81,7 +94,7 @@ func totalWeight(b *batch.Batch) int64 {
 }
 
 // Discard forgets what was appended since the last Publish.
-func (c *Chunks) Discard() { c.pending, c.pendingRows = nil, 0 }
+func (c *Chunks) Discard() { c.pending, c.pendingRows, c.growing = nil, 0, false }
 
 // Publish ends an epoch: snapshots taken from now on have its rows.
 func (c *Chunks) Publish(epoch uint64) {
@@ -94,7 +107,7 @@ func (c *Chunks) Publish(epoch uint64) {
 	v.Epoch = epoch
 	v.rows += c.pendingRows
 	v.mem = c.combine(v.mem)
-	c.pending, c.pendingRows = nil, 0
+	c.Discard()
 	c.view.Store(&v)
 }
 

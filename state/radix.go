@@ -50,14 +50,24 @@ func (p *places) sort() {
 	for _, s := range p.segs {
 		n += s.hi - s.lo
 	}
-	p.all, p.tmp = slices.Grow(p.all[:0], n), slices.Grow(p.tmp[:0], n)[:n]
-	differ := uint64(0)
+	p.all = slices.Grow(p.all[:0], n)
 	for k, s := range p.segs {
 		for i := s.lo; i < s.hi; i++ {
-			head := s.r.recs[i].head
-			p.all = append(p.all, place{head, uint32(k), uint32(i)})
-			differ |= head ^ p.all[0].head
+			p.all = append(p.all, place{s.r.recs[i].head, uint32(k), uint32(i)})
 		}
+	}
+	p.order()
+}
+
+// order is sort of the rows that are in all.
+func (p *places) order() {
+	n, differ := len(p.all), uint64(0)
+	if n == 0 {
+		return
+	}
+	p.tmp = slices.Grow(p.tmp[:0], n)[:n]
+	for _, x := range p.all {
+		differ |= x.head ^ p.all[0].head
 	}
 	if n <= fewPlaces {
 		slices.SortFunc(p.all, func(a, b place) int {

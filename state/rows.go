@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -25,7 +26,11 @@ type Rows struct {
 	oid   catalog.OID
 	codec rowCodec
 
-	tail        *run   // changes of this epoch, not sorted yet
+	tail        *run           // changes of this epoch, not sorted yet
+	given       []*batch.Batch // and not encoded
+	givenRows   int
+	tails       []*run // memory for encoding these
+	team        crew.Team
 	sealed      []*run // changes of this epoch, sorted because Pending asked
 	pendingRows int64
 	rowSize     int // bytes of a row of the last epoch
@@ -65,15 +70,25 @@ func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
 // have a unique key: a checkpoint then need not read how often a row was there.
 func (r *Rows) SetUnique() { r.set.Store(true) }
 
-// Apply adds changes to the epoch that runs: weights add up per row. The batch is copied.
+// SetTeam says who encodes and sorts many changes.
+func (r *Rows) SetTeam(t crew.Team) { r.team = t }
+
+// Apply adds changes to the epoch that runs: weights add up per row. The batch is copied, or kept where it is a gift.
 func (r *Rows) Apply(b *batch.Batch) {
+	if b.Gift != nil && b.N >= batch.Target/2 {
+		r.given, r.givenRows = append(r.given, b.Keep()), r.givenRows+b.N
+		r.pendingRows += totalWeight(b)
+		return
+	}
 	r.tail.grow(b.N, r.rowSize)
 	r.tail.add(&r.codec, b)
 	r.pendingRows += totalWeight(b)
 }
 
 // Discard forgets what was applied since the last Publish.
-func (r *Rows) Discard() { r.tail, r.sealed, r.pendingRows = &run{}, nil, 0 }
+func (r *Rows) Discard() {
+	r.tail, r.given, r.givenRows, r.sealed, r.pendingRows = &run{}, nil, 0, nil, 0
+}
 
 // Pending gives the contents with what was applied in the epoch that runs. It
 // is for the goroutine that applies, and does not change with later changes.
@@ -86,6 +101,11 @@ func (r *Rows) Pending() *RowsSnapshot {
 }
 
 func (r *Rows) sealTail() {
+	if len(r.given) > 0 {
+		if r.sealGiven() {
+			return
+		}
+	}
 	if len(r.tail.recs) == 0 {
 		return
 	}
@@ -209,6 +229,12 @@ func (r *Rows) DropContents() {
 // MemBytes gives the memory of changes that are not on disk.
 func (r *Rows) MemBytes() int64 {
 	n := r.tail.memBytes()
+	for _, b := range r.given {
+		n += int64(b.MemBytes())
+	}
+	for _, x := range r.tails {
+		n += x.memBytes()
+	}
 	for _, x := range r.view.Load().runs {
 		n += x.memBytes()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -24,7 +25,7 @@ func TestRunsSum(t *testing.T) {
 		prefix := []string{"", "common prefix ", "prefix"}[rnd.Intn(3)]
 		keys := 1 + rnd.Intn([]int{3, 400, 50_000}[rnd.Intn(3)])
 		want := map[string]int64{}
-		var runs []*run
+		var runs, unsorted []*run
 		for range 1 + rnd.Intn(6) {
 			r := &run{}
 			for range rnd.Intn(4) {
@@ -43,6 +44,7 @@ func TestRunsSum(t *testing.T) {
 				}
 				r.add(&codec, b)
 			}
+			unsorted = append(unsorted, &run{data: r.data, recs: slices.Clone(r.recs)})
 			r.seal()
 			checkRun(t, r)
 			runs = append(runs, r)
@@ -60,6 +62,18 @@ func TestRunsSum(t *testing.T) {
 		for i, k := range sorted {
 			if string(out.key(i)) != k || out.recs[i].weight != want[k] {
 				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, out.key(i), out.recs[i].weight, k, want[k])
+			}
+		}
+		workers := 1 + rnd.Intn(5)
+		together := &Rows{codec: codec, team: crew.Team{Number: func() int { return workers }}}
+		if all := together.sealRuns(unsorted, workers); len(all.recs) != len(out.recs) {
+			t.Fatalf("round %d: %d rows sorted by %d workers, want %d", round, len(all.recs), workers, len(out.recs))
+		} else {
+			checkRun(t, all)
+			for i, c := range all.recs {
+				if !bytes.Equal(all.key(i), out.key(i)) || c.weight != out.recs[i].weight || c.klen != out.recs[i].klen {
+					t.Fatalf("round %d: row %d of %d workers is %q x%d", round, i, workers, all.key(i), c.weight)
+				}
 			}
 		}
 		heap, n := newMerge(runs, nil, nil), 0

@@ -82,6 +82,7 @@ type Engine struct {
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view
 	shared         *sharing // what views share; nil: to be found
+	workers        int      // state partitions of the view that has most, 1 without views
 	gone           []dropped
 	lettersRead    bool // a view is built on late rows or dead letters
 	newsKept       bool // letters were kept in the last epoch

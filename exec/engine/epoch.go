@@ -6,12 +6,23 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/state"
 )
 
+// teamRows is the number of rows of an epoch from which views with several state partitions will have work for as many cores.
+const teamRows = 1 << 13
+
 // runUnits makes one epoch of the units, or none if they change nothing and no view is due.
 func (e *Engine) runUnits(units []*unit) {
+	rows := 0
+	for _, u := range units {
+		rows += u.rows
+	}
+	if rows >= teamRows && e.workers > 1 {
+		crew.Ready(e.workers)
+	}
 	b := e.newBuild()
 	var ok []*unit
 	b.lazy = len(units) > 0

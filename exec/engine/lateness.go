@@ -112,7 +112,7 @@ func (s *stream) observeBy(v *batch.Vector, by int64) {
 	sum := summary{sorted: true}
 	plain := v.Valid == nil && v.Type.Kind != types.Date && v.N > 0
 	if plain {
-		sum = summarize(ts)
+		sum = s.summarize(ts)
 		_, first := eventMicros(v.Type, sum.min)
 		_, last := eventMicros(v.Type, sum.max)
 		plain = first && last
@@ -122,7 +122,7 @@ func (s *stream) observeBy(v *batch.Vector, by int64) {
 		if len(ts) == 0 {
 			return
 		}
-		sum = summarize(ts)
+		sum = s.summarize(ts)
 	}
 	s.epoch.add(&sum)
 	if sum.sorted && ts[0] >= s.maxEvent {
@@ -144,6 +144,28 @@ type summary struct {
 
 // milliBias is a whole number of milliseconds that makes times positive, so that they can be rounded down by an unsigned division.
 const milliBias = (1 << 63) / 1000 * 1000
+
+// summarizeRows is the number of rows from which another worker pays.
+const summarizeRows = 1 << 13
+
+// summarize is summarize by the stream's team.
+func (s *stream) summarize(ts []int64) summary {
+	n := s.team.Size(len(ts), summarizeRows)
+	if n == 1 {
+		return summarize(ts)
+	}
+	n = len(ts) / summarizeRows // small pieces: who comes late still gets some
+	parts := make([]summary, n)
+	s.team.Run(n, func(i int) { parts[i] = summarize(ts[i*len(ts)/n : (i+1)*len(ts)/n]) })
+	var stats eventStats
+	all := summary{sorted: true}
+	for i := range parts {
+		stats.add(&parts[i])
+		all.sorted = all.sorted && parts[i].sorted && (i == 0 || ts[i*len(ts)/n] >= ts[i*len(ts)/n-1])
+	}
+	all.n, all.min, all.max, all.base, all.sum = stats.n, stats.min, stats.max, stats.base, stats.sum
+	return all
+}
 
 func summarize(ts []int64) summary {
 	low, high, prev := ts[0], ts[0], ts[0]

@@ -93,8 +93,8 @@ func (e *Engine) cutSlots(rel *catalog.Relation) *catalog.Relation {
 }
 
 // slots is how the view's operators are cut, and how they ask for the number of partitions.
-func (v *view) slots(sideBySide func(run func())) exec.Slots {
-	return exec.Slots{N: v.nslots, Workers: func() int { return int(v.partitions.Load()) }, SideBySide: sideBySide}
+func (v *view) slots() exec.Slots {
+	return exec.Slots{N: v.nslots, Team: v.team}
 }
 
 // repartition makes a new number of partitions the one of the epochs from now on. The slots stay where they are.

@@ -63,8 +63,11 @@ func (e *Engine) shares() *sharing {
 		return e.shared
 	}
 	s := &sharing{joins: map[*dataflow.Source]*join{}, readers: map[catalog.OID][]*view{}}
-	e.shared = s
+	e.shared, e.workers = s, 1
 	for _, v := range e.views {
+		if v.nslots > 1 {
+			e.workers = max(e.workers, int(v.partitions.Load()))
+		}
 		for _, src := range v.graph.Sources() {
 			s.readers[src.Rel.OID] = append(s.readers[src.Rel.OID], v)
 		}

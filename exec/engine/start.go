@@ -43,6 +43,7 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) *view {
 		if len(rel.PrimaryKey) > 0 {
 			out.r.SetUnique()
 		}
+		out.r.SetTeam(v.team)
 		v.out = out
 	}
 	v.cap = letterCapOf(rel)
@@ -132,6 +133,7 @@ func (e *Engine) replaced(rel *catalog.Relation) {
 		v.rel = rel
 		n, _ := e.partitionsOf(rel)
 		v.repartition(n)
+		e.viewsChanged()
 		if rel.Options[pausedOption] != "" {
 			v.setStatus(viewPaused, nil)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 )
 
 // stream is the running state of a stream.
@@ -17,6 +18,7 @@ type stream struct {
 	rows     int64 // rows since the stream's beginning
 	lateness lateness
 	epoch    eventStats // of the running epoch
+	team     crew.Team  // for what is to be found of many rows
 	// src feeds the stream; nil: clients do.
 	src *source
 	// maxStep is max_watermark_step, microseconds, 0 for none; held are the dead letters of rows that were too far ahead or could not be
@@ -166,7 +168,8 @@ func (s *stream) wake(now int64) {
 }
 
 func (e *Engine) startStream(rel *catalog.Relation) {
-	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime}
+	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime,
+		team: crew.Team{Number: func() int { return e.workers }, Around: e.opts.SideBySide}}
 	s.wake(e.now())
 	s.src = e.newSource(rel)
 	s.maxStep, _ = watermarkStep(rel)         // CREATE STREAM has checked it

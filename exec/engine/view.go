@@ -11,6 +11,7 @@ import (
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -38,7 +39,8 @@ type view struct {
 	graph *dataflow.Graph
 	// partitions is the number of state partitions, which ALTER may change while the view is being filled.
 	partitions atomic.Int32
-	nslots     int // of each operator that can be partitioned
+	team       crew.Team // as many as partitions
+	nslots     int       // of each operator that can be partitioned
 	space      *table.Space
 	env        *kernel.Env
 	sink       *viewSink
@@ -91,8 +93,9 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	}
 	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
 	v.partitions.Store(int32(partitions))
+	v.team = crew.Team{Number: func() int { return int(v.partitions.Load()) }, Around: sideBySide}
 	var err error
-	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots(sideBySide)); err != nil {
+	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
 		return nil, err
 	}
 	v.progress = newProgressRing(v)
@@ -234,7 +237,7 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 func (v *view) emit(b *batch.Batch) error {
 	v.emitted += int64(b.N)
 	if v.keep.Load() {
-		v.changes = append(v.changes, part{b: b.Select(allRows(b.N))})
+		v.changes = append(v.changes, part{b: b.Keep()})
 	}
 	return v.out.add(b)
 }

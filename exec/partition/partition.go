@@ -5,9 +5,8 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
-	"github.com/tidemarkdb/tidemark/exec/rowenc"
-	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 )
 
 // MaxSlots bounds the slots of an operator.
@@ -17,12 +16,12 @@ const MaxSlots = 256
 const flushRows = 1 << 16
 
 // Operator is one operator as several instances, each with the keys of its slot. Like any operator it is used from one goroutine; the
-// instances may run on others during Flush and EndEpoch, each on one at a time.
+// instances may run on others during Push, Flush and EndEpoch, each on one at a time.
 type Operator struct {
 	slots   []slot
-	keys    []*rowenc.Exprs // by port
+	paths   []*path // by port
 	env     *kernel.Env
-	workers Workers
+	workers crew.Team // as many as there are partitions
 	lanes   []*lane
 	waiting int // rows in queues
 	flushed int // rows of the epoch that were in queues
@@ -30,38 +29,39 @@ type Operator struct {
 
 // slot is one instance.
 type slot struct {
-	op    dataflow.Operator
-	queue queue
-	ep    dataflow.Epoch
-	out   collector
-	sink  recorder
-	err   error // with which it ended a run early
+	op     dataflow.Operator
+	behind []*behind // by port
+	queue  queue
+	ep     dataflow.Epoch
+	emit   dataflow.Emit // of the run
+	out    collector
+	sink   recorder
+	err    error // with which it ended a run early
 }
 
-// Workers says how the instances run.
-type Workers struct {
-	// Number is asked for the number of partitions before each run, on the operator's goroutine.
-	Number func() int
-	// Around, if set, is called with each stretch of work for several workers, and must run it, for measuring.
-	Around func(run func())
-}
-
-// New makes the operator of instances that differ in nothing but their state tables. keys[p] are the expressions over port p, whose
-// columns have the types in[p], that the rows are divided by; equal keys must have one type family on all ports. Errors are those of compiling the keys.
-func New(ops []dataflow.Operator, keys [][]plan.Expr, in dataflow.InputTypes, env *kernel.Env, workers Workers) (dataflow.Operator, error) {
+// New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in. Errors
+// are those of compiling the keys and the steps.
+func New(ops []dataflow.Operator, ports []Port, in dataflow.InputTypes, env *kernel.Env, workers crew.Team) (dataflow.Operator, error) {
 	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers}
+	for p := range ports {
+		o.paths = append(o.paths, newPath(ports[p], in[p]))
+	}
 	for i, op := range ops {
-		o.slots[i].op = op
-		if s, ok := op.(dataflow.Sharer); ok {
-			s.Share(len(ops))
+		s := &o.slots[i]
+		s.op = op
+		if x, ok := op.(dataflow.Sharer); ok {
+			x.Share(len(ops))
+		}
+		for port, p := range o.paths {
+			bh, err := s.newBehind(port, p)
+			if err != nil {
+				return nil, err
+			}
+			s.behind = append(s.behind, bh)
 		}
 	}
-	for p, xs := range keys {
-		k, err := rowenc.Compile(xs, in[p])
-		if err != nil {
-			return nil, err
-		}
-		o.keys = append(o.keys, k)
+	if err := o.addLanes(1); err != nil {
+		return nil, err
 	}
 	if _, ok := ops[0].(dataflow.WatermarkHolder); ok {
 		return &holder{o}, nil
@@ -80,12 +80,9 @@ func (o *Operator) Instances() []dataflow.Operator {
 
 // Push implements dataflow.Operator: it queues the rows.
 func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
-	vecs, rows, err := o.keys[port].Eval(ep, o.env, b)
-	if err != nil {
+	if err := o.scatter(ep, port, b); err != nil {
 		return err
 	}
-	o.scatter(port, b, vecs, rows)
-	o.waiting += b.N
 	if o.waiting >= flushRows {
 		return o.Flush(ep, out)
 	}
@@ -102,9 +99,9 @@ func (o *Operator) Flush(ep *dataflow.Epoch, out dataflow.Emit) error {
 	o.waiting = 0
 	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error {
 		defer s.queue.reset()
-		for _, p := range s.queue.pieces {
-			s.ep.Port = p.port
-			if err := s.op.Push(&s.ep, p.port, p.b, emit); err != nil {
+		for i := range s.queue.pieces {
+			x := &s.queue.pieces[i]
+			if err := s.take(o.paths[x.port], x, emit); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -76,7 +77,7 @@ func build(t *testing.T, slots, workers int) (dataflow.Operator, []*lister) {
 		ops, ls = append(ops, l), append(ls, l)
 	}
 	key := []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}
-	o, err := New(ops, [][]plan.Expr{key, key}, dataflow.InputTypes{two, two}, &kernel.Env{}, Workers{Number: func() int { return workers }})
+	o, err := New(ops, []Port{{Keys: key}, {Keys: key}}, dataflow.InputTypes{two, two}, &kernel.Env{}, crew.Team{Number: func() int { return workers }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestPanics(t *testing.T) {
 					if p != boom {
 						t.Errorf("panic with %v", p)
 					}
-				case *Panic:
+				case *crew.Panic:
 					if p.Value != boom || !strings.Contains(p.String(), "lister") {
 						t.Errorf("panic with %v", p)
 					}

@@ -1,9 +1,6 @@
 package partition
 
 import (
-	"fmt"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -32,7 +29,7 @@ func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f f
 		return nil
 	}
 	taken := make([]atomic.Bool, len(o.slots))
-	o.inParallel(n, func(w int) { o.runSlots(w, n, taken, f) })
+	o.workers.Run(n, func(w int) { o.runSlots(w, n, taken, f) })
 	for i := range o.slots {
 		if err := o.slots[i].err; err != nil {
 			return err
@@ -40,55 +37,6 @@ func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f f
 	}
 	return o.passOn(ep, out)
 }
-
-// inParallel calls f for the workers 0 to n-1, each on a goroutine of its own. The first of those that panicked panics here.
-func (o *Operator) inParallel(n int, f func(w int)) {
-	if o.workers.Around == nil {
-		inParallel(n, f)
-		return
-	}
-	o.workers.Around(func() { inParallel(n, f) })
-}
-
-func inParallel(n int, f func(w int)) {
-	panicked := make([]any, n)
-	call := func(w int) {
-		defer func() {
-			if p := recover(); p != nil {
-				if _, ok := p.(error); !ok {
-					p = &Panic{p, debug.Stack()}
-				}
-				panicked[w] = p
-			}
-		}()
-		f(w)
-	}
-	var wg sync.WaitGroup
-	for w := 1; w < n; w++ {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			call(w)
-		}()
-	}
-	call(0)
-	wg.Wait()
-	for _, p := range panicked {
-		if p != nil {
-			panic(p)
-		}
-	}
-}
-
-// Panic is what a panic on another goroutine becomes on the operator's: it keeps the stack of where it happened. A panic whose value is an
-// error, as of a failed read of state, is passed on as it is.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-// String gives the value and the stack.
-func (p *Panic) String() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
 
 // Range gives the slots [lo, hi) of partition w of n.
 func Range(w, n, slots int) (lo, hi int) { return w * slots / n, (w + 1) * slots / n }
@@ -120,45 +68,76 @@ func (o *Operator) passOn(ep *dataflow.Epoch, out dataflow.Emit) error {
 		if err := s.sink.replay(ep.Sink); err != nil {
 			return err
 		}
-		for _, b := range s.out.full {
-			if err := out(b); err != nil {
-				return err
-			}
+		if err := s.out.giveAway(out); err != nil {
+			return err
 		}
-		s.out.reset()
 	}
 	return nil
 }
 
-// collector keeps copies of emitted batches. Small ones are joined.
+// collector keeps copies of emitted batches, joined or divided into ones of batch.Target rows, which are then given away.
 type collector struct {
-	full []*batch.Batch
+	full []collected
 	free []*batch.Batch
+	gift batch.Gift
+}
+
+type collected struct {
+	b   *batch.Batch
+	own bool // the collector's memory
 }
 
 func (c *collector) add(b *batch.Batch) error {
-	n := len(c.full)
-	if n == 0 || c.full[n-1].N+b.N > pieceRows {
-		if k := len(c.free); k > 0 {
-			c.full, c.free = append(c.full, c.free[k-1]), c.free[:k-1]
-		} else {
-			c.full = append(c.full, batch.New(b.Types(), 0))
-		}
-		n++
+	if b.Gift != nil && b.N >= batch.Target/2 {
+		c.full = append(c.full, collected{b: b.Keep()})
+		return nil
 	}
-	c.full[n-1].AppendBatch(b, nil)
+	for lo := 0; lo < b.N; {
+		n := len(c.full)
+		if n == 0 || !c.full[n-1].own || c.full[n-1].b.N >= batch.Target {
+			c.full = append(c.full, collected{c.take(b), true})
+			n++
+		}
+		to := c.full[n-1].b
+		hi := min(b.N, lo+batch.Target-to.N)
+		if lo == 0 && hi == b.N {
+			to.AppendBatch(b, nil)
+		} else {
+			to.AppendBatch(b.Slice(lo, hi), nil)
+		}
+		lo = hi
+	}
 	return nil
 }
 
-func (c *collector) reset() {
-	for _, b := range c.full {
-		if len(c.free) < keepFree {
-			b.Reset()
-			c.free = append(c.free, b)
+// take gives an empty batch with the columns of b.
+func (c *collector) take(b *batch.Batch) *batch.Batch {
+	if k := len(c.free); k > 0 {
+		x := c.free[k-1]
+		c.free = c.free[:k-1]
+		return x
+	}
+	return batch.New(b.Types(), batch.Target)
+}
+
+// giveAway emits what there is, and keeps the memory that nobody takes for what comes.
+func (c *collector) giveAway(out dataflow.Emit) error {
+	for _, x := range c.full {
+		c.gift.Taken = false
+		x.b.Gift = &c.gift
+		err := out(x.b)
+		x.b.Gift = nil
+		if err != nil {
+			return err
+		}
+		if x.own && !c.gift.Taken && len(c.free) < keepFree {
+			x.b.Reset()
+			c.free = append(c.free, x.b)
 		}
 	}
 	clear(c.full)
 	c.full = c.full[:0]
+	return nil
 }
 
 // recorder keeps what a slot gave to the sink, with copies of the rows.

@@ -2,8 +2,9 @@ package partition
 
 import (
 	"math/bits"
-	"slices"
 
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -94,10 +95,10 @@ func slotOf(hash uint64, slots int) int {
 	return int(hi)
 }
 
-// piece is a run of rows of one port for one slot, filled by one lane.
+// piece is a run of rows of one port for one slot, filled by one lane. They have gone through the port's steps below level.
 type piece struct {
-	port, lane int
-	b          *batch.Batch
+	port, level, lane int
+	b                 *batch.Batch
 }
 
 // pieceRows is the number of rows that a piece is filled up to.
@@ -112,38 +113,48 @@ type queue struct {
 	lanes  []*filler
 }
 
-// lane copies rows to the queues on one goroutine. What it writes for each row lies apart from other lanes'.
+// lane takes rows through the steps before the cut and copies them to the queues, on one goroutine. What it writes for each row lies apart from
+// other lanes'.
 type lane struct {
+	number  int
+	slots   []slot
+	chains  []*chain // by port
 	hasher  hasher
 	fillers []filler // by slot
+	level   int      // of the pieces at hand
+	alone   bool     // no other lane is at work
+	queued  int      // rows that it has copied
+	ep      dataflow.Epoch
+	sink    recorder
+	err     error
 }
 
 // filler is one lane's part of a queue: batches for later, and what it has filled beside the other lanes and not yet lined up with theirs.
 type filler struct {
-	free  [][]*batch.Batch // by port
+	free  map[form][]*batch.Batch
 	ahead []piece
 	sel   []int32 // rows of the block at hand
 }
 
+// form says which columns the batches of pieces have.
+type form struct{ port, level int }
+
 // add copies rows sel of b (nil: all) to the last of pieces or a new one behind it, and gives the pieces.
-func (f *filler) add(pieces []piece, lane, port int, b *batch.Batch, sel []int32) []piece {
+func (f *filler) add(pieces []piece, l *lane, port int, b *batch.Batch, sel []int32) []piece {
 	n := len(pieces)
-	if n == 0 || pieces[n-1].port != port || pieces[n-1].lane != lane || pieces[n-1].b.N >= pieceRows {
-		pieces = append(pieces, piece{port, lane, f.take(port, b)})
+	if n == 0 || pieces[n-1].port != port || pieces[n-1].level != l.level || pieces[n-1].lane != l.number || pieces[n-1].b.N >= pieceRows {
+		pieces = append(pieces, piece{port, l.level, l.number, f.take(form{port, l.level}, b)})
 		n++
 	}
 	pieces[n-1].b.AppendBatch(b, sel)
 	return pieces
 }
 
-func (f *filler) take(port int, like *batch.Batch) *batch.Batch {
-	for len(f.free) <= port {
-		f.free = append(f.free, nil)
-	}
-	if k := len(f.free[port]); k > 0 {
-		b := f.free[port][k-1]
-		f.free[port] = f.free[port][:k-1]
-		return b
+func (f *filler) take(x form, like *batch.Batch) *batch.Batch {
+	free := f.free[x]
+	if k := len(free); k > 0 {
+		f.free[x] = free[:k-1]
+		return free[k-1]
 	}
 	return batch.New(like.Types(), 0)
 }
@@ -151,9 +162,10 @@ func (f *filler) take(port int, like *batch.Batch) *batch.Batch {
 // reset empties the queue and keeps its batches for the next rows.
 func (q *queue) reset() {
 	for _, p := range q.pieces {
-		if f := q.lanes[p.lane]; len(f.free[p.port]) < keepFree {
+		free, x := q.lanes[p.lane].free, form{p.port, p.level}
+		if len(free[x]) < keepFree {
 			p.b.Reset()
-			f.free[p.port] = append(f.free[p.port], p.b)
+			free[x] = append(free[x], p.b)
 		}
 	}
 	clear(q.pieces)
@@ -161,66 +173,115 @@ func (q *queue) reset() {
 }
 
 // addLanes makes lanes up to a number.
-func (o *Operator) addLanes(n int) {
+func (o *Operator) addLanes(n int) error {
 	for len(o.lanes) < n {
-		l := &lane{fillers: make([]filler, len(o.slots))}
+		l := &lane{number: len(o.lanes), slots: o.slots, fillers: make([]filler, len(o.slots))}
+		for port, p := range o.paths {
+			c, err := l.newChain(port, p, o.env)
+			if err != nil {
+				return err
+			}
+			l.chains = append(l.chains, c)
+		}
 		o.lanes = append(o.lanes, l)
 		for i := range o.slots {
+			l.fillers[i].free = map[form][]*batch.Batch{}
 			o.slots[i].queue.lanes = append(o.slots[i].queue.lanes, &l.fillers[i])
 		}
 	}
+	return nil
 }
 
 // scatterRows is the number of rows a slot from which a lane pays.
 const scatterRows = 256
 
-// scatter queues the rows of b (those in rows; nil: all) in the slots of their keys. A large batch is cut into stretches, which lanes copy
-// side by side; each slot lines their pieces up in the order of the stretches.
-func (o *Operator) scatter(port int, b *batch.Batch, keys []*batch.Vector, rows []int32) {
-	lanes := 1
+// stretchRows is the number of rows that a lane takes through the steps at a time, a multiple of 64. Letters come stretch by stretch, however many lanes there are.
+const stretchRows = 1 << 12
+
+// scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. A large
+// batch is cut into stretches, of which lanes take their part side by side; each slot lines their pieces up in the order of the stretches.
+func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
+	lanes, p := 1, o.paths[port]
 	if b.N >= parallelRows {
 		lanes = max(min(o.workers.Number(), b.N/(scatterRows*len(o.slots))), 1)
 	}
-	o.addLanes(lanes)
-	if lanes == 1 {
-		o.scatterRange(0, port, b, keys, rows, 0, b.N, func(i int) *[]piece { return &o.slots[i].queue.pieces })
-		return
+	if err := o.addLanes(lanes); err != nil {
+		return err
 	}
-	o.inParallel(lanes, func(w int) {
-		lo, hi := Range(w, lanes, b.N)
-		o.scatterRange(w, port, b, keys, rows, lo, hi, func(i int) *[]piece { return &o.lanes[w].fillers[i].ahead })
+	for _, l := range o.lanes[:lanes] {
+		l.ep, l.alone, l.queued, l.err = *ep, lanes == 1, 0, nil
+		if !l.alone {
+			l.ep.Sink = &l.sink
+		}
+		l.chains[port].begin(p, l.ep.Sink)
+	}
+	stretches := (b.N + stretchRows - 1) / stretchRows
+	if lanes == 1 {
+		o.lanes[0].run(port, p, b, 0, stretches)
+		o.waiting += o.lanes[0].queued
+		return o.lanes[0].err
+	}
+	o.workers.Run(lanes, func(w int) {
+		lo, hi := Range(w, lanes, stretches)
+		o.lanes[w].run(port, p, b, lo, hi)
 	})
+	for _, l := range o.lanes[:lanes] {
+		o.waiting += l.queued
+		if err := l.sink.replay(ep.Sink); err != nil {
+			return err
+		}
+		if l.err != nil {
+			return l.err
+		}
+	}
 	for i := range o.slots {
 		q := &o.slots[i].queue
-		for _, f := range q.lanes {
+		for _, f := range q.lanes[:lanes] {
 			q.pieces = append(q.pieces, f.ahead...)
 			clear(f.ahead)
 			f.ahead = f.ahead[:0]
 		}
 	}
+	return nil
 }
 
-// scatterRange copies, on a lane, rows [lo, hi) of b, of those in rows, to the pieces that to gives of a slot. It goes by blocks, so that a block
-// is still in the near caches when the last slot takes its rows.
-func (o *Operator) scatterRange(w, port int, b *batch.Batch, keys []*batch.Vector, rows []int32, lo, hi int, to func(slot int) *[]piece) {
-	l := o.lanes[w]
-	if rows != nil {
-		from, _ := slices.BinarySearch(rows, int32(lo))
-		end, _ := slices.BinarySearch(rows, int32(hi))
-		rows = rows[from:end]
+// run takes the stretches [lo, hi) of b through the chain of a port.
+func (l *lane) run(port int, p *path, b *batch.Batch, lo, hi int) {
+	c := l.chains[port]
+	l.level = max(p.from, p.cut)
+	emit := c.emits[min(p.from, p.cut)]
+	for ; lo < hi && l.err == nil; lo++ {
+		from, to := lo*stretchRows, min((lo+1)*stretchRows, b.N)
+		if from == 0 && to == b.N {
+			l.err = emit(b)
+			return
+		}
+		b.SliceTo(&c.stretch, from, to)
+		l.err = emit(&c.stretch)
 	}
+}
+
+// cutUp queues rows that have gone through the steps before the cut. It goes by blocks, so that a block is still in the near caches when the
+// last slot takes its rows.
+func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error {
+	l.ep.Port = port
+	keys, rows, err := c.keys.Eval(&l.ep, env, b)
+	if err != nil {
+		return err
+	}
+	l.queued += b.N
 	all := rows == nil
-	for lo < hi {
-		end := min(lo+batch.Target, hi)
+	for lo := 0; lo < b.N; lo += batch.Target {
+		end := min(lo+batch.Target, b.N)
 		hs := l.hasher.hash(keys, lo, end)
 		if all {
 			for i, x := range hs {
-				f := &l.fillers[slotOf(x, len(o.slots))]
+				f := &l.fillers[slotOf(x, len(l.fillers))]
 				f.sel = append(f.sel, int32(lo+i))
 			}
 		}
 		for len(rows) > 0 && int(rows[0]) < end {
-			f := &l.fillers[slotOf(hs[int(rows[0])-lo], len(o.slots))]
+			f := &l.fillers[slotOf(hs[int(rows[0])-lo], len(l.fillers))]
 			f.sel, rows = append(f.sel, rows[0]), rows[1:]
 		}
 		for i := range l.fillers {
@@ -232,10 +293,14 @@ func (o *Operator) scatterRange(w, port int, b *batch.Batch, keys []*batch.Vecto
 			if len(sel) == b.N {
 				sel = nil
 			}
-			pieces := to(i)
-			*pieces = f.add(*pieces, w, port, b, sel)
+			if l.alone {
+				q := &l.slots[i].queue
+				q.pieces = f.add(q.pieces, l, port, b, sel)
+			} else {
+				f.ahead = f.add(f.ahead, l, port, b, sel)
+			}
 			f.sel = f.sel[:0]
 		}
-		lo = end
 	}
+	return nil
 }

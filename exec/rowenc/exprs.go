@@ -63,6 +63,17 @@ func (e *Exprs) Eval(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch) ([]*ba
 	return e.vecs, sel, err
 }
 
+// Last makes the vectors that Eval gave last: those that are not columns of its input are copied.
+func (e *Exprs) Last(vecs []*batch.Vector) {
+	for i, k := range e.kern {
+		if k != nil {
+			v := batch.NewVector(vecs[i].Type, vecs[i].N)
+			v.AppendVector(vecs[i], nil)
+			vecs[i] = v
+		}
+	}
+}
+
 // Bury sends the rows of b that failed to the sink's dead letters, each once with its first error, and gives the rows of
 // sel (nil: all) without them; nil for all rows.
 func Bury(ep *dataflow.Epoch, b *batch.Batch, sel []int32, failed []kernel.RowError) ([]int32, error) {

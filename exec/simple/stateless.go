@@ -65,6 +65,10 @@ func (p *project) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.E
 		return err
 	}
 	o := &batch.Batch{N: b.N, Cols: append([]*batch.Vector(nil), vecs...), Weights: b.Weights}
+	if b.Gift != nil && sel == nil {
+		o.Gift = b.Gift
+		p.exprs.Last(o.Cols)
+	}
 	if sel != nil {
 		o = o.Select(sel)
 	}

@@ -15,6 +15,23 @@ type Batch struct {
 	N       int
 	Cols    []*Vector
 	Weights []int64
+	// Gift, if not nil, offers the memory of columns and weights: see there.
+	Gift *Gift
+}
+
+// Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep columns and weights, not the batch itself, by
+// setting Taken before it returns; it still may not change them. Otherwise the maker uses the memory again.
+type Gift struct{ Taken bool }
+
+// Keep gives a batch with the rows of b that lasts: b's own memory if that is a gift, else a copy. It is read-only.
+func (b *Batch) Keep() *Batch {
+	if b.Gift == nil {
+		c := New(b.Types(), b.N)
+		c.AppendBatch(b, nil)
+		return c
+	}
+	b.Gift.Taken = true
+	return &Batch{N: b.N, Cols: append([]*Vector(nil), b.Cols...), Weights: b.Weights}
 }
 
 // New makes an empty batch with columns of the given types.
@@ -96,16 +113,27 @@ func (b *Batch) AppendBatch(src *Batch, sel []int32) {
 
 // Slice gives rows [lo, hi), sharing memory.
 func (b *Batch) Slice(lo, hi int) *Batch {
-	s := &Batch{N: hi - lo, Cols: make([]*Vector, len(b.Cols))}
-	vecs := make([]Vector, len(b.Cols))
-	for i, c := range b.Cols {
-		vecs[i] = c.slice(lo, hi)
-		s.Cols[i] = &vecs[i]
+	s := &Batch{}
+	b.SliceTo(s, lo, hi)
+	return s
+}
+
+// SliceTo makes s the rows [lo, hi), sharing memory, as Slice does, with s's own memory for what is not shared: s was made by SliceTo or is empty.
+func (b *Batch) SliceTo(s *Batch, lo, hi int) {
+	if len(s.Cols) != len(b.Cols) {
+		s.Cols = make([]*Vector, len(b.Cols))
+		vecs := make([]Vector, len(b.Cols))
+		for i := range vecs {
+			s.Cols[i] = &vecs[i]
+		}
 	}
+	for i, c := range b.Cols {
+		*s.Cols[i] = c.slice(lo, hi)
+	}
+	s.N, s.Weights = hi-lo, nil
 	if b.Weights != nil {
 		s.Weights = b.Weights[lo:hi:hi]
 	}
-	return s
 }
 
 // Select gives a new batch of the selected rows.
@@ -117,7 +145,7 @@ func (b *Batch) Select(sel []int32) *Batch {
 
 // Project gives a batch of the named columns, sharing memory.
 func (b *Batch) Project(cols []int) *Batch {
-	s := &Batch{N: b.N, Weights: b.Weights, Cols: make([]*Vector, len(cols))}
+	s := &Batch{N: b.N, Weights: b.Weights, Cols: make([]*Vector, len(cols)), Gift: b.Gift}
 	for i, c := range cols {
 		s.Cols[i] = b.Cols[c]
 	}
