@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type place struct {
 type places struct {
 	segs     []segment
 	all, tmp []place
+	sum      byte // what touchMemory read
 }
 
 // segment is a stretch of a run: rows [lo, hi).
@@ -70,22 +72,18 @@ func (p *places) order() {
 		differ |= x.head ^ p.all[0].head
 	}
 	if n <= fewPlaces {
-		slices.SortFunc(p.all, func(a, b place) int {
-			if a.head < b.head {
-				return -1
-			}
-			if a.head > b.head {
-				return 1
-			}
-			return 0
-		})
+		sortHeads(p.all)
 		return
 	}
 	if bits.LeadingZeros64(differ) >= 32 {
 		differ = p.skipCommon()
 	}
-	// Byte by byte, from the last one that is not the same in all.
-	for shift := 0; shift < 64; shift += 8 {
+	// Byte by byte, from the last one that is needed for rows to have a few bits to themselves: those that still are alike are few.
+	from := 0
+	for few := bits.Len(uint(n)) + 2; from < 64 && bits.OnesCount64(differ>>(from+8)) >= few; {
+		from += 8
+	}
+	for shift := from; shift < 64; shift += 8 {
 		if byte(differ>>shift) == 0 {
 			continue
 		}
@@ -104,6 +102,39 @@ func (p *places) order() {
 			next[b]++
 		}
 		p.all, p.tmp = p.tmp, p.all
+	}
+	if from > 0 {
+		p.settle(from)
+	}
+}
+
+// settle sorts the rows, which are in order but for the last bits of their words.
+func (p *places) settle(bits int) {
+	all := p.all
+	for lo := 0; lo < len(all); {
+		hi, top := lo+1, all[lo].head>>bits
+		for hi < len(all) && all[hi].head>>bits == top {
+			hi++
+		}
+		if hi-lo > 1 {
+			sortHeads(all[lo:hi])
+		}
+		lo = hi
+	}
+}
+
+// sortHeads sorts by words of keys.
+func sortHeads(all []place) {
+	if len(all) > 12 {
+		slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.head, b.head) })
+		return
+	}
+	for i := 1; i < len(all); i++ {
+		x, k := all[i], i
+		for ; k > 0 && x.head < all[k-1].head; k-- {
+			all[k] = all[k-1]
+		}
+		all[k] = x
 	}
 }
 
@@ -132,9 +163,17 @@ func (p *places) rec(x place) *rowRec { return &p.segs[x.run].r.recs[x.index] }
 
 func (p *places) key(x place) []byte { return p.segs[x.run].r.key(int(x.index)) }
 
-// each calls f for each row in the order of keys, with its total weight, unless that is zero.
-func (p *places) each(f func(r *run, rec *rowRec, weight int64)) {
+// each calls f for each row in the order of keys, with its total weight, unless that is zero. inOrder says that the rows of each
+// run lie in memory in that order, too.
+func (p *places) each(inOrder bool, f func(r *run, rec *rowRec, weight int64)) {
+	near := 0
+	if inOrder {
+		near = len(p.all)
+	}
 	for lo := 0; lo < len(p.all); {
+		if lo >= near {
+			near = p.touchMemory(lo)
+		}
 		hi := lo + 1
 		for hi < len(p.all) && p.all[hi].head == p.all[lo].head {
 			hi++
@@ -170,18 +209,44 @@ func (p *places) each(f func(r *run, rec *rowRec, weight int64)) {
 	}
 }
 
-// seal sorts the rows and adds up the weights of equal ones.
-func (r *run) seal() {
+// touchMemory reads a byte of each line of memory that the rows from lo on occupy, as many as it says, in loops that do nothing else, so
+// that the processor waits for many of them at once: rows of a run lie in its memory in the order in which they came.
+func (p *places) touchMemory(lo int) (hi int) {
+	var recs [nearRows]*rowRec
+	all := p.all[lo:min(lo+nearRows, len(p.all))]
+	for i, x := range all {
+		recs[i] = p.rec(x)
+	}
+	sum := byte(0)
+	for i, x := range all {
+		if data, rec := p.segs[x.run].r.data, recs[i]; rec.length > 0 {
+			sum += data[rec.off] + data[rec.off+uint64(rec.length)-1]
+		}
+	}
+	p.sum = sum
+	return lo + len(all)
+}
+
+// nearRows is how many rows are read ahead.
+const nearRows = 128
+
+// sorted gives the run that the rows make: in order, with the weights of equal ones added up.
+func (r *run) sorted() *run {
 	p := placesPool.Get().(*places)
 	defer p.done()
 	p.segs = append(p.segs, segment{r, 0, len(r.recs)})
 	p.sort()
-	recs := make([]rowRec, 0, len(r.recs))
-	p.each(func(_ *run, rec *rowRec, weight int64) {
-		recs = append(recs, *rec)
-		recs[len(recs)-1].weight = weight
-	})
-	r.recs = recs
+	out := &run{recs: make([]rowRec, 0, len(r.recs)), data: make([]byte, 0, len(r.data))}
+	p.each(false, out.take)
+	return out
+}
+
+// take appends a row of another run. Rows lie in memory in the order of their keys, so that merging reads on and does not jump.
+func (r *run) take(from *run, rec *rowRec, weight int64) {
+	c := *rec
+	c.off, c.weight = uint64(len(r.data)), weight
+	r.data = append(r.data, from.data[rec.off:rec.off+uint64(rec.length)]...)
+	r.recs = append(r.recs, c)
 }
 
 // mergeChunk is the number of rows that are merged at a time: what sorting them takes stays in the near caches.
@@ -208,12 +273,7 @@ func mergeRuns(runs []*run) *run {
 	for more := true; more; {
 		more = p.next(each)
 		p.sort()
-		p.each(func(r *run, rec *rowRec, weight int64) {
-			c := *rec
-			c.off, c.weight = uint64(len(out.data)), weight
-			out.data = append(out.data, r.data[rec.off:rec.off+uint64(rec.length)]...)
-			out.recs = append(out.recs, c)
-		})
+		p.each(true, out.take)
 	}
 	return out
 }

@@ -110,14 +110,13 @@ func (r *Rows) sealTail() {
 		return
 	}
 	r.rowSize = len(r.tail.data)/len(r.tail.recs) + 1
-	unsorted := r.tail.recs
-	r.tail.seal()
-	if len(r.tail.recs) > 0 {
-		r.sealed = compact(append(r.sealed, r.tail), 0)
+	if s := r.tail.sorted(); len(s.recs) > 0 {
+		r.sealed = compact(append(r.sealed, s), 0)
 	}
-	r.tail = &run{}
-	if cap(unsorted) <= mergeNow {
-		r.tail.recs = unsorted[:0]
+	if cap(r.tail.recs) <= mergeNow {
+		r.tail.recs, r.tail.data = r.tail.recs[:0], r.tail.data[:0]
+	} else {
+		r.tail = &run{}
 	}
 }
 

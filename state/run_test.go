@@ -44,8 +44,8 @@ func TestRunsSum(t *testing.T) {
 				}
 				r.add(&codec, b)
 			}
-			unsorted = append(unsorted, &run{data: r.data, recs: slices.Clone(r.recs)})
-			r.seal()
+			unsorted = append(unsorted, r)
+			r = r.sorted()
 			checkRun(t, r)
 			runs = append(runs, r)
 		}

@@ -131,7 +131,7 @@ func (s *sealPart) collect(runs []*run, lo, hi uint64) {
 // write puts the rows in their place, with the sums of their weights.
 func (s *sealPart) write(out *run) {
 	recs, at := out.recs[s.first:], s.off
-	s.p.each(func(r *run, rec *rowRec, weight int64) {
+	s.p.each(false, func(r *run, rec *rowRec, weight int64) {
 		c := *rec
 		c.off, c.weight = uint64(at), weight
 		at += copy(out.data[at:], r.data[rec.off:rec.off+uint64(rec.length)])
