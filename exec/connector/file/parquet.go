@@ -25,6 +25,8 @@ type parquetReader struct {
 	cols   []*parquet.Column // by column of the stream, nil for one that the file has not
 
 	groups []parquet.RowGroup // behind the current one
+	group  int                // number of the next one
+	slow   bool               // tests: the library reads everything
 	left   int64              // rows of the current one
 	cur    []*pageCursor      // its columns
 	at     int64
@@ -109,11 +111,16 @@ func (r *parquetReader) nextGroup() bool {
 	}
 	g := r.groups[0]
 	r.groups, r.left = r.groups[1:], g.NumRows()
-	chunks := g.ColumnChunks()
+	chunks, meta := g.ColumnChunks(), r.file.Metadata().RowGroups[r.group].Columns
+	r.group++
 	r.cur = make([]*pageCursor, len(r.cols))
 	for i, c := range r.cols {
 		if c != nil {
-			r.cur[i] = newPageCursor(c, chunks[c.Index()], &r.fields[i])
+			var own *columnPages
+			if !r.slow {
+				own = newColumnPages(r.f, c, &meta[c.Index()])
+			}
+			r.cur[i] = newPageCursor(c, chunks[c.Index()], own, &r.fields[i])
 		}
 	}
 	return true

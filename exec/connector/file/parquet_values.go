@@ -17,7 +17,9 @@ import (
 
 // pageCursor goes through the values of one column of a row group.
 type pageCursor struct {
-	pages parquet.Pages
+	fast  *columnPages // nil: the library reads them
+	chunk parquet.ColumnChunk
+	pages parquet.Pages // the library's
 	page  parquet.Page
 	field *field
 	max   byte // definition level of a value that is not NULL
@@ -48,8 +50,9 @@ type pageCursor struct {
 	scratch   []byte
 }
 
-func newPageCursor(c *parquet.Column, chunk parquet.ColumnChunk, f *field) *pageCursor {
-	p := &pageCursor{pages: chunk.Pages(), field: f, max: byte(c.MaxDefinitionLevel()), mul: 1, div: 1}
+// newPageCursor goes through a column chunk by own, or as the library reads it if that is nil.
+func newPageCursor(c *parquet.Column, chunk parquet.ColumnChunk, own *columnPages, f *field) *pageCursor {
+	p := &pageCursor{fast: own, chunk: chunk, field: f, max: byte(c.MaxDefinitionLevel()), mul: 1, div: 1}
 	p.describe(c.Type())
 	return p
 }
@@ -118,6 +121,17 @@ func (p *pageCursor) unit(u *format.TimeUnit) {
 // load reads the next page. io.EOF: there is none.
 func (p *pageCursor) load() error {
 	p.release()
+	if p.fast != nil {
+		if err := p.loadFast(); err != errOtherPage {
+			return err
+		}
+		if err := p.leaveFast(); err != nil {
+			return err
+		}
+	}
+	if p.pages == nil {
+		p.pages = p.chunk.Pages()
+	}
 	page, err := p.pages.ReadPage()
 	if err != nil {
 		return err
@@ -142,6 +156,28 @@ func (p *pageCursor) load() error {
 		return errPages
 	}
 	return nil
+}
+
+// loadFast is load of a page that the library need not read.
+func (p *pageCursor) loadFast() error {
+	rows, levels, v, index, err := p.fast.next()
+	if err != nil {
+		return err
+	}
+	p.rows, p.row, p.val, p.levels, p.index = rows, 0, 0, levels, index
+	p.ints, p.floats, p.data, p.offsets, p.isBytes, p.ascii = v.ints, v.floats, v.data, v.offsets, v.offsets != nil, v.ascii
+	if p.count() < rows-nulls(levels) {
+		return errPages
+	}
+	return nil
+}
+
+// leaveFast has the library go on behind the pages that were read.
+func (p *pageCursor) leaveFast() error {
+	seen := p.fast.seen
+	p.fast.close()
+	p.fast, p.pages = nil, p.chunk.Pages()
+	return p.pages.SeekToRow(seen)
 }
 
 // values takes the values of a page, or those of a dictionary of which index says which.
@@ -447,5 +483,10 @@ func (p *pageCursor) release() {
 
 func (p *pageCursor) close() {
 	p.release()
-	_ = p.pages.Close()
+	if p.fast != nil {
+		p.fast.close()
+	}
+	if p.pages != nil {
+		_ = p.pages.Close()
+	}
 }
