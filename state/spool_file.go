@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -27,8 +28,11 @@ const (
 	spoolWrite = 4 << 20
 	// spoolBlock is what writes that bypass the cache of the operating system are aligned to.
 	spoolBlock = 4096
-	// frameHead is what stands before a chunk: length and CRC-32C, four bytes each, little-endian.
-	frameHead = 8
+	// frameHead is what stands before a chunk, four bytes each, little-endian: its length, its rows, its columns and, in the highest bit, whether it has
+	// weights; CRC-32C of the chunk, and of these 16 bytes.
+	frameHead = 20
+	// frameWeights marks a chunk with weights.
+	frameWeights = 1 << 31
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -38,9 +42,34 @@ func appendFrame(dst []byte, b *batch.Batch) []byte {
 	at := len(dst)
 	dst = batch.Encode(append(dst, make([]byte, frameHead)...), b)
 	body := dst[at+frameHead:]
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(body)))
-	binary.LittleEndian.PutUint32(dst[at+4:], crc32.Checksum(body, castagnoli))
+	f := frame{len(body), b.N, uint32(len(b.Cols)), crc32.Checksum(body, castagnoli)}
+	if b.Weights != nil {
+		f.columns |= frameWeights
+	}
+	f.put(dst[at:])
 	return dst
+}
+
+// frame is what is known of a chunk without reading it.
+type frame struct {
+	size, rows int
+	columns    uint32
+	sum        uint32
+}
+
+func (f *frame) put(b []byte) {
+	binary.LittleEndian.PutUint32(b, uint32(f.size))
+	binary.LittleEndian.PutUint32(b[4:], uint32(f.rows))
+	binary.LittleEndian.PutUint32(b[8:], f.columns)
+	binary.LittleEndian.PutUint32(b[12:], f.sum)
+	binary.LittleEndian.PutUint32(b[16:], crc32.Checksum(b[:16], castagnoli))
+}
+
+// get reads what put wrote; false: it is not that.
+func (f *frame) get(b []byte) bool {
+	f.size, f.rows = int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+	f.columns, f.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
+	return binary.LittleEndian.Uint32(b[16:]) == crc32.Checksum(b[:16], castagnoli)
 }
 
 func spoolError(err error) error {
@@ -163,41 +192,53 @@ func (s *Spooled) eachInFile(d *batch.Decoder, f func(*batch.Batch) error) (err 
 	if err != nil {
 		return err
 	}
-	left := info.Size()
 	keep := encodings.Get().(*[]byte)
 	defer encodings.Put(keep)
+	nothing, at := d != nil && d.Nothing(), int64(0)
 	for i := range s.chunks {
 		var head [frameHead]byte
-		left -= frameHead
-		if left >= 0 {
-			_, err = io.ReadFull(file, head[:])
+		var fr frame
+		if at > info.Size()-frameHead {
+			return corrupt("spool %d ends before chunk %d of %d", s.id, i, s.chunks)
 		}
-		n := int64(binary.LittleEndian.Uint32(head[:]))
-		if left -= n; left < 0 {
-			return corrupt("spool %d ends in chunk %d of %d", s.id, i, s.chunks)
-		}
-		if int64(cap(*keep)) < n {
-			*keep = make([]byte, n)
-		}
-		v := (*keep)[:n]
-		if err == nil {
-			_, err = io.ReadFull(file, v)
-		}
-		if err != nil {
+		if _, err := file.ReadAt(head[:], at); err != nil {
 			return err
 		}
-		if crc32.Checksum(v, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
-			return corrupt("chunk %d of spool %d has a wrong checksum", i, s.id)
+		if !fr.get(head[:]) {
+			return corrupt("head of chunk %d of spool %d has a wrong checksum", i, s.id)
 		}
-		b, err := decode(d, v)
-		if err != nil {
-			return corrupt("chunk %d of spool %d: %v", i, s.id, err)
+		at += frameHead
+		if int64(fr.size) > info.Size()-at {
+			return corrupt("spool %d ends in chunk %d of %d", s.id, i, s.chunks)
 		}
+		var b *batch.Batch
+		if nothing && fr.columns&frameWeights == 0 {
+			b = d.Rows(fr.rows, int(fr.columns))
+		} else if b, err = s.chunkAt(file, at, i, &fr, d, keep); err != nil {
+			return err
+		}
+		at += int64(fr.size)
 		if err := f(b); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// chunkAt reads chunk i of a file into buf and decodes it.
+func (s *Spooled) chunkAt(file vfs.File, at int64, i int, fr *frame, d *batch.Decoder, buf *[]byte) (*batch.Batch, error) {
+	*buf = slices.Grow((*buf)[:0], fr.size)[:fr.size]
+	if _, err := file.ReadAt(*buf, at); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(*buf, castagnoli) != fr.sum {
+		return nil, corrupt("chunk %d of spool %d has a wrong checksum", i, s.id)
+	}
+	b, err := decode(d, *buf)
+	if err != nil {
+		return nil, corrupt("chunk %d of spool %d: %v", i, s.id, err)
+	}
+	return b, nil
 }
 
 // loadSpoolFiles finds the files of the spools in used, removes those of others, and gives the greatest number of all.

@@ -205,3 +205,36 @@ func TestSpoilt(t *testing.T) {
 		})
 	}
 }
+
+// TestCountSpooled scans without any column: the rows are counted by what stands before the chunks.
+func TestCountSpooled(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	st := openDir(t, filepath.Join(t.TempDir(), "db"))
+	weighted := noise(r, 20_000)
+	weighted.Weights = make([]int64, weighted.N)
+	for i := range weighted.Weights {
+		weighted.Weights[i] = -1
+	}
+	chunks := []*batch.Batch{noise(r, 20_000), noise(r, 3), weighted}
+	appendEpoch(t, st, &state.EpochRecord{Changes: []state.RelChange{{OID: 1, Spooled: spooled(t, st, false, chunks...)}, {OID: 1, Batch: noise(r, 5)}}})
+	for _, want := range [][]bool{{false}, {}, {false, false, true}} {
+		var got []int
+		weight := int64(0)
+		err := st.ScanStreamColumns(1, 0, state.Newest, want, func(_ uint64, b *batch.Batch) error {
+			got = append(got, b.N)
+			for i := range b.N {
+				weight += b.Weight(i)
+			}
+			if len(b.Cols) != 3 || b.Cols[0] != nil || (b.Cols[2] != nil) != (len(want) == 3) {
+				t.Errorf("columns %v", b.Cols)
+			}
+			return nil
+		})
+		if err != nil || fmt.Sprint(got) != "[20000 3 20000 5]" || weight != 8 {
+			t.Errorf("%v: %v of weight %d, %v", want, got, weight, err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -68,6 +69,16 @@ func (d *Decoder) Decode(b []byte) (*Batch, error) {
 		return nil, errCodec
 	}
 	return out, nil
+}
+
+// Nothing says that no column is wanted.
+func (d *Decoder) Nothing() bool { return d.Want != nil && !slices.Contains(d.Want, true) }
+
+// Rows gives what Decode gives of a batch of n rows without weights, where no column is wanted. It is valid until the next call.
+func (d *Decoder) Rows(n, cols int) *Batch {
+	d.out = Batch{N: n, Cols: slices.Grow(d.out.Cols[:0], cols)[:cols]}
+	clear(d.out.Cols)
+	return &d.out
 }
 
 // vector reads a column into v; data is the memory for its bytes where they cannot stay where they are.
