@@ -10,8 +10,7 @@ import (
 // State: the words that every entry begins with.
 const (
 	wordRows  = 0 // rows of the group: the sum of their weights
-	wordEpoch = 1 // epoch number + 1 of the last change
-	headWords = 2
+	headWords = 1
 )
 
 // cell is an accumulator: some words of an entry, or a field of its blob, or a
@@ -44,13 +43,14 @@ type target struct {
 	own  []int32 // backing of rows, where they are not all rows
 	slot []int32 // their entries
 	one  bool    // all of them are the same
+	seen slotSet // entries touched in this epoch
 	// alike is how many of slot, from the first on, are the same from a time before, where one is set for all rows that come.
 	alike int
 }
 
 // emptied gives an unused target with the memory of t.
 func (t *target) emptied() target {
-	return target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0], distinct: t.distinct[:0]}
+	return target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0], seen: t.seen.emptied(), distinct: t.distinct[:0]}
 }
 
 type targetKind uint8

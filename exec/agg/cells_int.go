@@ -4,15 +4,19 @@ import (
 	"math/bits"
 )
 
-// countCell counts rows.
+// countCell counts rows, or those of the group that its input leaves out.
 type countCell struct {
-	in  *input
-	off int
+	in *input
+	tally
 	// byOther says that another cell over the input counts its rows, too, where rowset.each.
 	byOther bool
 }
 
 func (c *countCell) add(t *target) {
+	if c.off < 0 {
+		c.addNulls(t)
+		return
+	}
 	words, w := t.h.WordsAll()
 	off := c.off
 	rs := &c.in.rs
@@ -35,7 +39,34 @@ func (c *countCell) add(t *target) {
 }
 
 func (c *countCell) merge(dst *target, to []int32, src *target, from []int32) {
-	addWords(dst, to, src, from, c.off)
+	if c.off >= 0 {
+		addWords(dst, to, src, from, c.off)
+		return
+	}
+	for k, i := range to {
+		if rare := src.rareOf(from[k]); rare != nil {
+			dst.h.AddRare(i, c.nulls, rare[c.nulls])
+		}
+	}
+}
+
+// addNulls counts the rows that have a NULL.
+func (c *countCell) addNulls(t *target) {
+	rs := &c.in.rs
+	if len(rs.row) == len(t.rows) {
+		return
+	}
+	j := 0
+	for k, r := range t.rows {
+		switch {
+		case j < len(rs.row) && rs.row[j] == r:
+			j++
+		case rs.w == nil:
+			t.h.AddRare(t.slot[k], c.nulls, 1)
+		default:
+			t.h.AddRare(t.slot[k], c.nulls, rs.w[r])
+		}
+	}
 }
 
 // addWords adds one word of entries.
@@ -58,7 +89,7 @@ type counter interface {
 func (p *program) shareCounting() {
 	for _, c := range p.cells {
 		n, ok := c.(*countCell)
-		for i := 0; ok && !n.byOther && i < len(p.cells); i++ {
+		for i := 0; ok && n.off >= 0 && !n.byOther && i < len(p.cells); i++ {
 			if o, is := p.cells[i].(counter); is {
 				n.byOther = o.countFor(n)
 			}
@@ -66,15 +97,15 @@ func (p *program) shareCounting() {
 	}
 }
 
-// sumIntCell sums integers in 128 bits: low word, high word.
+// sumIntCell sums integers in 128 bits.
 type sumIntCell struct {
-	in  *input
-	off int
+	in *input
+	pairSum
 	cnt *countCell // to count for, or nil
 }
 
 func (c *sumIntCell) countFor(n *countCell) bool {
-	if c.in != n.in || c.cnt != nil {
+	if c.in != n.in || c.cnt != nil || c.rare >= 0 {
 		return false
 	}
 	c.cnt = n
@@ -87,11 +118,25 @@ func (c *sumIntCell) add(t *target) {
 	rs := &c.in.rs
 	vals := c.in.cols[0].I64
 	if rs.w == nil && rs.one {
-		sumOfRows(words[int(rs.slot[0])*w+off:][:2], vals, rs.row[:len(rs.slot)])
+		var p [2]int64
+		sumOfRows(p[:], vals, rs.row[:len(rs.slot)])
+		c.pairSum.add(t, rs.slot[0], uint64(p[0]), uint64(p[1]))
 		return
 	}
 	if rs.w == nil {
 		row := rs.row[:len(rs.slot)]
+		if c.rare >= 0 {
+			for k, s := range rs.slot {
+				p := &words[int(s)*w+off]
+				x, v := *p, vals[row[k]]
+				y := x + v
+				*p = y
+				if (x^y)&(v^y) < 0 { // the sum does not fit the word: the high half is one more or less than its sign says
+					t.h.AddRare(s, c.rare, y>>63&2-1)
+				}
+			}
+			return
+		}
 		if c.cnt != nil {
 			cnt := c.cnt.off
 			for k, s := range rs.slot {
@@ -114,10 +159,9 @@ func (c *sumIntCell) add(t *target) {
 		return
 	}
 	for k, s := range rs.slot {
-		p := words[int(s)*w+off:][:2]
 		r := rs.row[k]
 		hi, lo := mulSigned(vals[r], rs.w[r])
-		add128(p, lo, hi)
+		c.pairSum.add(t, s, lo, hi)
 	}
 }
 
@@ -169,11 +213,9 @@ func add128(p []int64, lo, hi uint64) {
 }
 
 func (c *sumIntCell) merge(dst *target, to []int32, src *target, from []int32) {
-	d, dw := dst.h.WordsAll()
-	s, sw := src.h.WordsAll()
 	for k, i := range to {
-		p := s[int(from[k])*sw+c.off:][:2]
-		add128(d[int(i)*dw+c.off:][:2], uint64(p[0]), uint64(p[1]))
+		lo, hi := c.pairSum.of(src, from[k])
+		c.pairSum.add(dst, i, uint64(lo), uint64(hi))
 	}
 }
 

@@ -40,7 +40,7 @@ func (p *program) compile(a *plan.Agg) (output, error) {
 	}
 	switch len(a.Args) {
 	case 0:
-		return countOut{p.count(s).off}, nil
+		return countOut{p.count(s).tally}, nil
 	case 1:
 		return p.compileOne(a, s, a.Args[0].Type())
 	case 2:
@@ -66,12 +66,19 @@ func distinctMatters(name string) bool {
 	return true
 }
 
+// count counts the rows of an input. Without a FILTER those that it has not are rare.
 func (p *program) count(s scope) *countCell {
-	return addCell(p, s, "count", 1, func(off int) *countCell { return &countCell{in: s.in, off: off} })
+	if p.mayBeRare(s) && s.in.filter < 0 {
+		return addCell(p, s, "count", 0, func(int) *countCell { return &countCell{s.in, tally{-1, p.addRare()}, false} })
+	}
+	return addCell(p, s, "count", 1, func(off int) *countCell { return &countCell{s.in, tally{off, -1}, false} })
 }
 
 func (p *program) sumInt(s scope) *sumIntCell {
-	return addCell(p, s, "sum", 2, func(off int) *sumIntCell { return &sumIntCell{in: s.in, off: off} })
+	if p.mayBeRare(s) {
+		return addCell(p, s, "sum", 1, func(off int) *sumIntCell { return &sumIntCell{in: s.in, pairSum: pairSum{off, p.addRare()}} })
+	}
+	return addCell(p, s, "sum", 2, func(off int) *sumIntCell { return &sumIntCell{in: s.in, pairSum: pairSum{off, -1}} })
 }
 
 // sumFloat sums argument x, or its product with argument y.
@@ -93,7 +100,7 @@ func (p *program) sumNumeric(s scope) *numericCell {
 
 // compileOne compiles the aggregates of one argument.
 func (p *program) compileOne(a *plan.Agg, s scope, t types.Type) (output, error) {
-	cnt := p.count(s).off
+	cnt := p.count(s).tally
 	switch a.Fn.Name {
 	case "count":
 		return countOut{cnt}, nil
@@ -118,10 +125,10 @@ func (p *program) compileOne(a *plan.Agg, s scope, t types.Type) (output, error)
 	return nil, unsupported(a)
 }
 
-func (p *program) compileSum(a *plan.Agg, s scope, t types.Type, cnt int) (output, error) {
+func (p *program) compileSum(a *plan.Agg, s scope, t types.Type, cnt tally) (output, error) {
 	switch t.Kind {
 	case types.Int2, types.Int4, types.Int8:
-		return sumIntOut{p.sumInt(s).off, cnt, t.Kind != types.Int8}, nil
+		return sumIntOut{p.sumInt(s).pairSum, cnt, t.Kind != types.Int8}, nil
 	case types.Float4:
 		return floatSumOut{p.sumFloat(s, 0, -1), cnt, formatReal, false}, nil
 	case types.Float8:
@@ -134,10 +141,10 @@ func (p *program) compileSum(a *plan.Agg, s scope, t types.Type, cnt int) (outpu
 	return nil, unsupported(a)
 }
 
-func (p *program) compileAvg(a *plan.Agg, s scope, t types.Type, cnt int) (output, error) {
+func (p *program) compileAvg(a *plan.Agg, s scope, t types.Type, cnt tally) (output, error) {
 	switch t.Kind {
 	case types.Int2, types.Int4, types.Int8:
-		return avgIntOut{p.sumInt(s).off, cnt}, nil
+		return avgIntOut{p.sumInt(s).pairSum, cnt}, nil
 	case types.Float4, types.Float8:
 		return floatSumOut{p.sumFloat(s, 0, -1), cnt, formatDouble, true}, nil
 	case types.Numeric:
@@ -152,7 +159,7 @@ func (p *program) sumInterval(s scope) *intervalCell {
 	return addCell(p, s, "interval", 4, func(off int) *intervalCell { return &intervalCell{s.in, off} })
 }
 
-func (p *program) compileExtreme(s scope, t types.Type, cnt int, least bool) output {
+func (p *program) compileExtreme(s scope, t types.Type, cnt tally, least bool) output {
 	if !p.appendOnly {
 		return extremeSetOut{p.values(s, t, false), cnt, !least}
 	}
@@ -180,7 +187,7 @@ func (p *program) values(s scope, t types.Type, desc bool) *setCell {
 
 func exactly(t types.Type) []types.Type { return []types.Type{t} }
 
-func (p *program) compileBits(s scope, t types.Type, cnt int, op byte) output {
+func (p *program) compileBits(s scope, t types.Type, cnt tally, op byte) output {
 	if op != '#' && !p.appendOnly {
 		return bitSetOut{p.values(s, t, false), cnt, op}
 	}
@@ -188,7 +195,7 @@ func (p *program) compileBits(s scope, t types.Type, cnt int, op byte) output {
 	return bitOut{c, cnt}
 }
 
-func (p *program) compileVariance(a *plan.Agg, s scope, t types.Type, cnt int) (output, error) {
+func (p *program) compileVariance(a *plan.Agg, s scope, t types.Type, cnt tally) (output, error) {
 	v := varianceKind{}
 	switch a.Fn.Name {
 	case "var_pop":
@@ -201,7 +208,7 @@ func (p *program) compileVariance(a *plan.Agg, s scope, t types.Type, cnt int) (
 	switch t.Kind {
 	case types.Int2, types.Int4, types.Int8:
 		sq := addCell(p, s, "squares", 3, func(off int) *squaresIntCell { return &squaresIntCell{s.in, off} })
-		return varIntOut{p.sumInt(s).off, sq.off, cnt, v}, nil
+		return varIntOut{p.sumInt(s).pairSum, sq.off, cnt, v}, nil
 	case types.Float4, types.Float8:
 		return varFloatOut{p.sumFloat(s, 0, -1), p.sumFloat(s, 0, 0), cnt, v}, nil
 	case types.Numeric:
@@ -220,7 +227,7 @@ func (p *program) compileRegression(a *plan.Agg, s scope) (output, error) {
 		return nil, unsupported(a)
 	}
 	return &regressionOut{
-		what: what, cnt: p.count(s).off,
+		what: what, cnt: p.count(s).tally,
 		sy: p.sumFloat(s, 0, -1), sx: p.sumFloat(s, 1, -1),
 		syy: p.sumFloat(s, 0, 0), sxy: p.sumFloat(s, 0, 1), sxx: p.sumFloat(s, 1, 1),
 	}, nil
@@ -248,7 +255,7 @@ func (p *program) compileSketch(a *plan.Agg) (output, error) {
 			}
 		}
 		if !p.sketch {
-			return countOut{p.count(p.distinct(s, exactly(t))).off}, nil
+			return countOut{p.count(p.distinct(s, exactly(t))).tally}, nil
 		}
 		bits := hllBits(rsd)
 		return hllOut{addCell(p, s, fmt.Sprint("hll", bits), 0, func(int) *hllCell {
@@ -258,7 +265,7 @@ func (p *program) compileSketch(a *plan.Agg) (output, error) {
 	if a.Distinct {
 		s = p.distinct(s, exactly(t))
 	}
-	cnt := p.count(s).off
+	cnt := p.count(s).tally
 	alpha := 0.01
 	if len(consts) > 1 && !consts[1].Null {
 		if consts[1].I <= 0 {
@@ -339,7 +346,7 @@ func (p *program) compileOrderedSet(a *plan.Agg) (output, error) {
 	t := ob.X.Type()
 	set := p.values(s, t, ob.Desc)
 	set.places = true
-	o := percentileOut{set: set, cnt: p.count(s).off, typ: t}
+	o := percentileOut{set: set, cnt: p.count(s).tally, typ: t}
 	switch a.Fn.Name {
 	case "mode":
 		set.modal = true

@@ -46,7 +46,7 @@ func floatProgram(t testing.TB, aggs ...string) (*program, *target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := table.NewTransient().Hash(table.Decl{Words: p.words, IntKey: true})
+	h := table.NewTransient().Hash(table.Decl{Words: p.words + p.rare, Rare: p.rare, IntKey: true})
 	slots := make([]int32, 1)
 	h.FindOrAddInts([]int64{7}, nil, slots)
 	return p, &target{h: h, fields: p.fields, intKey: true}
@@ -60,6 +60,7 @@ func feed(p *program, tg *target, xs []float64, w int64) {
 		b.EndRow(w)
 		tg.rows, tg.slot = append(tg.rows, int32(i)), append(tg.slot, 0)
 	}
+	tg.h.Words(0)[wordRows] += w * int64(len(xs))
 	p.evaluate(b, nil, nil)
 	p.accumulate(tg, b.Weights)
 }

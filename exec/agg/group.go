@@ -110,8 +110,7 @@ type group struct {
 // epochState is what the operator knows during an epoch.
 type epochState struct {
 	running   bool
-	stamp     int64 // in wordEpoch of every entry touched in this epoch
-	updates   bool  // rows come out as they change, not when they close
+	updates   bool // rows come out as they change, not when they close
 	hadGlobal bool
 	ord       int64   // rows seen in the epoch
 	ords      []int64 // numbers of the rows at hand, where they do not follow ord
@@ -144,7 +143,7 @@ type touch struct {
 }
 
 func (g *group) declare(sp *table.Space, opID int) {
-	d := table.Decl{Operator: opID, Name: "default", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words, IntKey: g.keys.intKey()}
+	d := table.Decl{Operator: opID, Name: "default", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + g.prog.rare, Rare: g.prog.rare, IntKey: g.keys.intKey()}
 	null := d
 	null.Name, null.IntKey = "default-null", false
 	none := null
@@ -176,9 +175,9 @@ func (g *group) declare(sp *table.Space, opID int) {
 
 // schema lists the value columns of the hash tables: the words, and the blob.
 func (p *program) schema() []table.Column {
-	cols := []table.Column{{Name: "count", Type: types.Of(types.Int8)}, {Name: "epoch", Type: types.Of(types.Int8)}}
+	cols := []table.Column{{Name: "count", Type: types.Of(types.Int8)}}
 	cols = append(cols, p.head...)
-	for i := len(cols); i < p.words; i++ {
+	for i := len(cols); i < p.words+p.rare; i++ {
 		cols = append(cols, table.Column{Name: "value" + strconv.Itoa(i-headWords-len(p.head)+1), Type: types.Of(types.Int8)})
 	}
 	return append(cols, table.Column{Name: "data", Type: types.Of(types.Bytea)})
@@ -195,7 +194,6 @@ func (g *group) begin(ep *dataflow.Epoch) {
 		return
 	}
 	g.running = true
-	g.stamp = int64(ep.N) + 1
 	// A DISTINCT over append-only input never changes a row, so in append mode, too, it can show a group at once.
 	g.updates = ep.Final || g.mode != catalog.Append || g.event < 0
 	g.prog.eachSums(func(s *setSums) { s.idle = ep.Final })
@@ -333,28 +331,23 @@ func (g *group) inBlocks(t *target, f func()) {
 // stood for, before anything changes.
 func (g *group) touch(t *target, weights []int64) {
 	words, w := t.h.WordsAll()
-	stamp := g.stamp
+	t.seen.fit(t.h.Slots())
 	slots, each := t.slot, int64(1)
 	if t.one && weights == nil { // as if it were one row that counts as often
 		slots, each = t.slot[:1], int64(len(t.slot))
 	}
 	if !g.updates && !g.keys.forms && weights == nil {
-		n := int64(0)
+		n := uint64(0)
 		for _, s := range slots {
-			e := words[int(s)*w:][:2]
-			// Counted without a branch, of which the processor would guess wrong for every other row.
-			d := uint64(e[wordEpoch] ^ stamp)
-			n += int64((d | -d) >> 63)
-			e[wordEpoch] = stamp
-			e[wordRows] += each
+			n += t.seen.add(s) // without a branch, of which the processor would guess wrong for every other row
+			words[int(s)*w+wordRows] += each
 		}
-		g.stats.RowsUpdated += n
+		g.stats.RowsUpdated += int64(n)
 		return
 	}
 	g.first = g.first[:0]
 	for k, s := range slots {
-		if e := &words[int(s)*w+wordEpoch]; *e != stamp {
-			*e = stamp
+		if t.seen.add(s) != 0 {
 			g.first = append(g.first, int32(k))
 		}
 	}

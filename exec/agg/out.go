@@ -18,10 +18,17 @@ func (rowsOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 }
 
 // countOut is count(x), or count(*) with a filter.
-type countOut struct{ cnt int }
+type countOut struct{ cnt tally }
 
 func (o countOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	appendWords(t, slots, o.cnt, v)
+	if rare, _ := t.h.Rare(); o.cnt.off >= 0 || rare == nil {
+		appendWords(t, slots, max(o.cnt.off, wordRows), v)
+		return
+	}
+	out := v.AppendInts(len(slots))
+	for i, s := range slots {
+		out[i] = o.cnt.of(t, s)
+	}
 }
 
 // appendWords appends one word of entries.
@@ -39,19 +46,18 @@ func outOfRange(name string) *sqlerr.Error {
 
 // sumIntOut is sum of an integer, as bigint or numeric.
 type sumIntOut struct {
-	sum, cnt int
-	bigint   bool
+	sum    pairSum
+	cnt    tally
+	bigint bool
 }
 
 func (o sumIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
-	words, w := t.h.WordsAll()
 	base := v.N
 	if !o.bigint {
 		v.Off = slices.Grow(v.Off, len(slots))
 		for _, s := range slots {
-			e := words[int(s)*w:][:w]
-			if e[o.cnt] > 0 {
-				v.Data = appendNumeric(v.Data, uint64(e[o.sum]), uint64(e[o.sum+1]), 0)
+			if e, rare := t.entry(s); o.cnt.count(e, rare) > 0 {
+				v.Data = appendNumeric(v.Data, uint64(e[o.sum.off]), uint64(o.sum.high(e, rare)), 0)
 			}
 			v.Off = append(v.Off, uint32(len(v.Data)))
 		}
@@ -59,39 +65,41 @@ func (o sumIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc
 	} else {
 		out := v.AppendInts(len(slots))
 		for k, s := range slots {
-			e := words[int(s)*w:][:w]
-			out[k] = e[o.sum]
+			out[k] = t.word(s, o.sum.off)
 		}
 	}
 	for k, s := range slots {
-		e := words[int(s)*w:][:w]
-		over := o.bigint && e[o.sum+1] != e[o.sum]>>63
-		if e[o.cnt] > 0 && !over {
+		e, rare := t.entry(s)
+		n, over := o.cnt.count(e, rare), o.bigint && o.sum.high(e, rare) != e[o.sum.off]>>63
+		if n > 0 && !over {
 			continue
 		}
 		v.SetNull(base + k)
 		if o.bigint {
 			v.I64[base+k] = 0
 		}
-		if e[o.cnt] > 0 {
+		if n > 0 {
 			fail(k, outOfRange("bigint"))
 		}
 	}
 }
 
 // avgIntOut is avg of an integer.
-type avgIntOut struct{ sum, cnt int }
+type avgIntOut struct {
+	sum pairSum
+	cnt tally
+}
 
 func (o avgIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	var buf [24]byte
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue
 		}
-		p := t.at(s, o.sum, 2)
-		sum := types.NumDecode(appendNumeric(buf[:0], uint64(p[0]), uint64(p[1]), 0))
+		lo, hi := o.sum.of(t, s)
+		sum := types.NumDecode(appendNumeric(buf[:0], uint64(lo), uint64(hi), 0))
 		appendQuotient(v, sum, n, k, fail)
 	}
 }
@@ -111,14 +119,14 @@ func appendQuotient(v *batch.Vector, sum types.Num, n int64, k int, fail failFun
 // numericSumOut is sum or avg of a numeric.
 type numericSumOut struct {
 	sum *numericCell
-	cnt int
+	cnt tally
 	avg bool
 }
 
 func (o numericSumOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	var buf [64]byte
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue
@@ -137,7 +145,7 @@ var errFloatOverflow = sqlerr.New(sqlerr.NumericValueOutOfRange, "value out of r
 // floatSumOut is sum or avg of a float.
 type floatSumOut struct {
 	sum    *floatCell
-	cnt    int
+	cnt    tally
 	format floatFormat
 	avg    bool
 }
@@ -145,7 +153,7 @@ type floatSumOut struct {
 func (o floatSumOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	var buf [80]uint64
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue
@@ -169,14 +177,13 @@ func (o floatSumOut) emit(t *target, slots []int32, v *batch.Vector, fail failFu
 // extremeOut is min or max of a fixed-width value over append-only input.
 type extremeOut struct {
 	c   *extremeCell
-	cnt int
+	cnt tally
 }
 
 func (o extremeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
-	words, w := t.h.WordsAll()
 	if o.c.float {
 		for _, s := range slots {
-			if e := words[int(s)*w:]; e[o.cnt] > 0 {
+			if e, rare := t.entry(s); o.cnt.count(e, rare) > 0 {
 				v.AppendFloat(orderFloat(o.c.decode(e[o.c.off])))
 			} else {
 				v.AppendNull()
@@ -187,7 +194,7 @@ func (o extremeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) 
 	base := v.N
 	out := v.AppendInts(len(slots))
 	for k, s := range slots {
-		if e := words[int(s)*w:]; e[o.cnt] > 0 {
+		if e, rare := t.entry(s); o.cnt.count(e, rare) > 0 {
 			out[k] = int64(o.c.decode(e[o.c.off]) ^ signBit)
 		} else {
 			out[k] = 0
@@ -212,13 +219,13 @@ func (o extremeWideOut) emit(t *target, slots []int32, v *batch.Vector, _ failFu
 // extremeSetOut is min or max over input that may be taken back.
 type extremeSetOut struct {
 	set  *setCell
-	cnt  int
+	cnt  tally
 	most bool
 }
 
 func (o extremeSetOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		if t.word(s, o.cnt) > 0 {
+		if o.cnt.of(t, s) > 0 {
 			if d, ok := o.set.first(t, s, o.most); ok {
 				v.AppendDatum(d)
 				continue
@@ -230,13 +237,14 @@ func (o extremeSetOut) emit(t *target, slots []int32, v *batch.Vector, _ failFun
 
 // boolOut is bool_and or bool_or.
 type boolOut struct {
-	trues, cnt int
-	or         bool
+	trues int
+	cnt   tally
+	or    bool
 }
 
 func (o boolOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		n, m := t.word(s, o.cnt), t.word(s, o.trues)
+		n, m := o.cnt.of(t, s), t.word(s, o.trues)
 		switch {
 		case n <= 0:
 			v.AppendNull()
@@ -251,7 +259,7 @@ func (o boolOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 // bitOut is bit_and or bit_or over append-only input, or bit_xor.
 type bitOut struct {
 	c   *bitCell
-	cnt int
+	cnt tally
 }
 
 func (o bitOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
@@ -260,7 +268,7 @@ func (o bitOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 		if o.c.op == '&' {
 			x = ^x
 		}
-		if t.word(s, o.cnt) <= 0 {
+		if o.cnt.of(t, s) <= 0 {
 			v.AppendNull()
 		} else {
 			v.AppendInt(x)
@@ -271,13 +279,13 @@ func (o bitOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 // bitSetOut is bit_and or bit_or over input that may be taken back.
 type bitSetOut struct {
 	set *setCell
-	cnt int
+	cnt tally
 	op  byte
 }
 
 func (o bitSetOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		if t.word(s, o.cnt) <= 0 {
+		if o.cnt.of(t, s) <= 0 {
 			v.AppendNull()
 			continue
 		}
@@ -299,21 +307,24 @@ type varianceKind struct{ pop, root bool }
 
 // varIntOut is a variance of integers.
 type varIntOut struct {
-	sum, squares, cnt int
+	sum     pairSum
+	squares int
+	cnt     tally
 	varianceKind
 }
 
 func (o varIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 || !o.pop && n == 1 {
 			v.AppendNull()
 			continue
 		}
-		p, q := t.at(s, o.sum, 2), t.at(s, o.squares, 3)
+		q := t.at(s, o.squares, 3)
+		lo, hi := o.sum.of(t, s)
 		sq := int128(q[1], q[2])
 		sq.Add(sq.Lsh(sq, 64), new(big.Int).SetUint64(uint64(q[0])))
-		o.append(v, int128(p[0], p[1]), sq, n, 0, k, fail)
+		o.append(v, int128(lo, hi), sq, n, 0, k, fail)
 	}
 }
 
@@ -359,13 +370,13 @@ func appendRoot(dst []byte, x *big.Int, scale int) []byte {
 // varNumericOut is a variance of numerics.
 type varNumericOut struct {
 	c   *numericSquaresCell
-	cnt int
+	cnt tally
 	varianceKind
 }
 
 func (o varNumericOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 || !o.pop && n == 1 {
 			v.AppendNull()
 			continue
@@ -404,14 +415,14 @@ func moments(n int64, sxy, sx, sy exact) (*big.Int, int) {
 // varFloatOut is a variance of floats.
 type varFloatOut struct {
 	sum, squares *floatCell
-	cnt          int
+	cnt          tally
 	varianceKind
 }
 
 func (o varFloatOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	var b1, b2 [80]uint64
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 || !o.pop && n == 1 {
 			v.AppendNull()
 			continue
@@ -444,13 +455,14 @@ func (o varFloatOut) emit(t *target, slots []int32, v *batch.Vector, fail failFu
 
 // intervalOut is sum or avg of an interval.
 type intervalOut struct {
-	sum, cnt int
-	avg      bool
+	sum int
+	cnt tally
+	avg bool
 }
 
 func (o intervalOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue
@@ -508,13 +520,13 @@ func (o hllOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 // ddOut is approx_percentile.
 type ddOut struct {
 	c     *ddCell
-	cnt   int
+	cnt   tally
 	fracs fractions
 }
 
 func (o ddOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 	for _, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue

@@ -21,7 +21,7 @@ func (o modeOut) emit(t *target, slots []int32, v *batch.Vector, _ failFunc) {
 // percentileOut is percentile_cont or percentile_disc, of one fraction or an array of them.
 type percentileOut struct {
 	set   *setCell
-	cnt   int
+	cnt   tally
 	typ   types.Type
 	cont  bool
 	fracs fractions
@@ -29,7 +29,7 @@ type percentileOut struct {
 
 func (o percentileOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if n <= 0 {
 			v.AppendNull()
 			continue

@@ -42,13 +42,13 @@ var regressions = map[string]func(r *regression) (float64, bool){
 // regressionOut is an aggregate f(y, x).
 type regressionOut struct {
 	what                  func(r *regression) (float64, bool)
-	cnt                   int
+	cnt                   tally
 	sx, sy, sxx, syy, sxy *floatCell
 }
 
 func (o *regressionOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc) {
 	for k, s := range slots {
-		n := t.word(s, o.cnt)
+		n := o.cnt.of(t, s)
 		if o.what == nil {
 			v.AppendInt(n)
 			continue

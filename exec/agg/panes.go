@@ -57,7 +57,7 @@ type panes struct {
 	firsts  []int64
 }
 
-// pane is the groups of the rows of one slide. Its tables are like a window's, with one more word: where the first row came from.
+// pane is the groups of the rows of one slide. Its tables are like a window's, with two more words: where the first row came from, and whether there is one.
 type pane struct {
 	start  int64 // of the last window
 	t      *target
@@ -109,7 +109,7 @@ func newSlides(n *plan.Aggregate, g *group) *slides {
 		}
 	}
 	p := &panes{space: table.NewTransient()}
-	p.decl = table.Decl{Name: "pane", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + 1, IntKey: g.keys.intKey()}
+	p.decl = table.Decl{Name: "pane", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + 2 + g.prog.rare, Rare: g.prog.rare, IntKey: g.keys.intKey()}
 	p.null = p.decl
 	p.null.Name, p.null.IntKey = "pane-null", false
 	s.panes = p
@@ -236,7 +236,7 @@ func (g *group) pushPanes(ep *dataflow.Epoch, b *batch.Batch) bool {
 	}
 	for _, t := range g.active {
 		g.inBlocks(t, func() {
-			s.countRows(t, b)
+			s.countRows(t, b, g.prog.words)
 			g.prog.accumulate(t, b.Weights)
 		})
 	}
@@ -309,15 +309,15 @@ func (s *panes) newPane(g *group) *pane {
 	return &pane{t: t, groups: paneGroups{t: t, wFirst: g.prog.words}, null: paneGroups{t: t.null, wFirst: g.prog.words}}
 }
 
-// countRows counts the rows of a pane's groups and notes where the first of each came from.
-func (s *panes) countRows(t *target, b *batch.Batch) {
+// countRows counts the rows of a pane's groups and notes, from word first on, where the first of each came from.
+func (s *panes) countRows(t *target, b *batch.Batch, first int) {
 	words, w := t.h.WordsAll()
-	first, from := s.decl.Words-1, int64(len(s.batches))<<32
+	from := int64(len(s.batches)) << 32
 	for k, i := range t.slot {
-		e := words[int(i)*w:][:first+1]
+		e := words[int(i)*w:][:first+2]
 		r := t.rows[k]
-		if e[wordEpoch] == 0 {
-			e[wordEpoch], e[first] = 1, from|int64(r)
+		if e[first+1] == 0 {
+			e[first], e[first+1] = from|int64(r), 1
 			s.groups++
 		}
 		e[wordRows] += b.Weight(int(r))

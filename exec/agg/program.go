@@ -31,8 +31,10 @@ type program struct {
 	outs      []output
 
 	head   []table.Column
-	words  int // of an entry
-	fields int // of a blob
+	words  int  // of an entry, but the rare ones
+	rare   int  // rare words of an entry
+	plain  bool // rare words may be used: the operator does not move entries about
+	fields int  // of a blob
 	shared map[string]any
 }
 
@@ -65,7 +67,7 @@ type predicate struct {
 // newProgram compiles aggregates over input columns of the types in. head are the words of an entry that the operator keeps between
 // headWords and the accumulators.
 func newProgram(aggs []plan.Agg, in []types.Type, appendOnly, sketch bool, head []table.Column, env *kernel.Env) (*program, error) {
-	p := &program{in: in, appendOnly: appendOnly, sketch: sketch, env: env, head: head, words: headWords + len(head), fields: 1, shared: map[string]any{}}
+	p := &program{plain: head == nil, in: in, appendOnly: appendOnly, sketch: sketch, env: env, head: head, words: headWords + len(head), fields: 1, shared: map[string]any{}}
 	for i := range aggs {
 		o, err := p.compile(&aggs[i])
 		if err != nil {
@@ -165,6 +167,15 @@ func addCell[T cell](p *program, s scope, kind string, words int, make func(off 
 		return c, nil
 	})
 	return c
+}
+
+// mayBeRare says whether cells of a scope may have rare words: those of sets are told of changes, not of all rows.
+func (p *program) mayBeRare(s scope) bool { return p.plain && s.inner == nil }
+
+// addRare takes a rare word.
+func (p *program) addRare() int {
+	p.rare++
+	return p.rare - 1
 }
 
 // addField takes a blob field.

@@ -68,7 +68,8 @@ const (
 
 // Words of a session's entry, behind those of every entry.
 const (
-	wordStart = headWords + iota
+	wordEpoch = headWords + iota // epoch number + 1 of the last change
+	wordStart
 	wordEnd
 	wordTouch    // number in touched, and the last block with a row of it in the upper half
 	sessionWords // how many there are, with the others
@@ -109,7 +110,7 @@ type hit struct {
 // sessionHead declares the words of a session's entry behind those of every entry.
 func sessionHead() []table.Column {
 	ts := types.Of(types.Timestamp)
-	return []table.Column{{Name: "start", Type: ts}, {Name: "end", Type: ts}, {Name: "touch", Type: types.Of(types.Int8)}}
+	return []table.Column{{Name: "epoch", Type: types.Of(types.Int8)}, {Name: "start", Type: ts}, {Name: "end", Type: ts}, {Name: "touch", Type: types.Of(types.Int8)}}
 }
 
 func newMergedSessions(s *session, sp *table.Space, opID int) *mergedSessions {

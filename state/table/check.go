@@ -89,7 +89,7 @@ func (c *Checker) Add(k, v []byte) error {
 	if binary.BigEndian.Uint16(rest) != uint16(tag>>16) {
 		return fmt.Errorf("key %x does not lie where its hash says", k)
 	}
-	if _, err := decodeWords(make([]int64, d.Words), v); err != nil {
+	if _, err := decodeWords(make([]int64, d.Words-d.Rare), make([]int64, d.Rare), v); err != nil {
 		return fmt.Errorf("key %x: %w", k, err)
 	}
 	return nil

@@ -119,6 +119,7 @@ type storedDecl struct {
 	Name     string
 	Slot     int      `json:",omitempty"`
 	Words    int      `json:",omitempty"`
+	Rare     int      `json:",omitempty"`
 	IntKey   bool     `json:",omitempty"`
 	Width    int64    `json:",omitempty"`
 	Forgets  bool     `json:",omitempty"`
@@ -128,7 +129,7 @@ type storedDecl struct {
 
 func (inf *tableInfo) encode(entries int64) []byte {
 	d := inf.decl
-	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.IntKey, d.Width, d.Forgets, d.Key, d.Value})
+	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.Rare, d.IntKey, d.Width, d.Forgets, d.Key, d.Value})
 	fail(err)
 	return append(binary.AppendVarint(nil, entries), js...)
 }
@@ -139,7 +140,7 @@ func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
 		return 0, d, fmt.Errorf("declaration of a state table is malformed")
 	}
 	err = json.Unmarshal(raw[n:], &d)
-	if err == nil && (len(d.Kind) != 1 || d.Words < 0 || d.Width < 0 || d.Width == 0 && d.Kind == string(KindStretches)) {
+	if err == nil && (len(d.Kind) != 1 || d.Rare < 0 || d.Words < d.Rare || d.Width < 0 || d.Width == 0 && d.Kind == string(KindStretches)) {
 		err = fmt.Errorf("declaration of a state table is malformed")
 	}
 	return entries, d, err
@@ -170,6 +171,8 @@ func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
 		return 0, fmt.Sprintf("%sit was of slot %d and is of %d", where, was.Slot, d.Slot)
 	case was.Words != d.Words:
 		return 0, fmt.Sprintf("%sentries had %d words and have %d", where, was.Words, d.Words)
+	case was.Rare != d.Rare:
+		return 0, fmt.Sprintf("%s%d words of entries were rare and %d are", where, was.Rare, d.Rare)
 	case was.IntKey != d.IntKey:
 		return 0, where + "the form of the key changed"
 	case was.Width != d.Width:

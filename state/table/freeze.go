@@ -266,13 +266,13 @@ func (t *Hash) settle(s int32) {
 	blob := t.Blob(s)
 	tag := t.tagOf(s)
 	p := t.fz.parts[tag>>(32-t.fz.log)]
-	b := p.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*t.w + 1 + len(blob))
+	b := p.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*(t.w+t.nrare) + 2 + len(blob))
 	off := len(b)
 	b = t.appendDiskKey(b, tag, ik, key)
 	klen := len(b) - off
 	del := t.flags[s]&flagTomb != 0
 	if !del {
-		b = appendWords(b, t.Words(s), blob)
+		b = appendWords(b, t.Words(s), t.rareOf(s), blob)
 	}
 	p.put(b, off, klen, del)
 	t.flags[s] &^= flagPending

@@ -15,6 +15,7 @@ type Hash struct {
 	inf    *tableInfo
 	prefix []byte // of the keys on disk, within the space
 	w      int
+	nrare  int // rare words of an entry
 	stride int // words of an entry in ents: w, and the key
 	intKey bool
 
@@ -31,9 +32,10 @@ type Hash struct {
 	// ents holds of each slot its words, and then the key (IntKey), or offset<<keyLenBits | length of the key in arena.
 	ents  []int64
 	arena []byte
+	rare  []int64 // the rare words of each slot; nil: all of them are zero
 	// Where they lie, if they are mapped.
-	idxMem, entsMem, arenaMem *region
-	waste                     int // bytes of arena that belong to removed entries
+	idxMem, entsMem, arenaMem, rareMem *region
+	waste                              int // bytes of arena that belong to removed entries
 	// touched is of no use but that what is read ahead for its own sake goes somewhere.
 	touched byte
 
@@ -71,7 +73,8 @@ const (
 )
 
 func newHash(inf *tableInfo, prefix []byte) *Hash {
-	t := &Hash{inf: inf, prefix: prefix, w: inf.decl.Words, stride: inf.decl.Words + 1, intKey: inf.decl.IntKey}
+	t := &Hash{inf: inf, prefix: prefix, w: inf.decl.Words - inf.decl.Rare, nrare: inf.decl.Rare, intKey: inf.decl.IntKey}
+	t.stride = t.w + 1
 	t.setIndex(minIndex)
 	return t
 }
@@ -88,6 +91,7 @@ func (t *Hash) newSlot() int32 {
 			continue
 		}
 		clear(t.ents[int(s)*t.stride : (int(s)+1)*t.stride])
+		clear(t.rareOf(s))
 		t.flags[s] = 0
 		return s
 	}
@@ -97,6 +101,10 @@ func (t *Hash) newSlot() int32 {
 	t.roomFor(l + t.stride)
 	t.ents = t.ents[:l+t.stride]
 	clear(t.ents[l:])
+	if t.rare != nil {
+		t.roomForRare(s + 1)
+		clear(t.rareOf(int32(s)))
+	}
 	if t.blobs != nil {
 		t.blobs = append(t.blobs, nil)
 	}
@@ -131,6 +139,7 @@ func (t *Hash) revive(s int32) {
 	}
 	t.tombs--
 	clear(t.Words(s))
+	clear(t.rareOf(s))
 	if t.flags[s]&flagDirty != 0 {
 		t.dirty--
 	}
@@ -192,14 +201,14 @@ func (t *Hash) ClearAdded() {
 	t.added = t.added[:0]
 }
 
-// Words gives the entry's inline words, writable, valid until the next
+// Words gives the entry's inline words but the rare ones, writable, valid until the next
 // FindOrAdd or Find. Call MarkDirty after a change.
 func (t *Hash) Words(slot int32) []int64 {
 	lo := int(slot) * t.stride
 	return t.ents[lo : lo+t.w : lo+t.w]
 }
 
-// WordsAll gives the words of all entries: the Decl.Words of slot s begin at
+// WordsAll gives the words of all entries, but the rare ones: those of slot s begin at
 // s*stride. What lies between them is not the caller's. Valid until the next FindOrAdd or Find.
 func (t *Hash) WordsAll() (words []int64, stride int) { return t.ents, t.stride }
 
@@ -347,7 +356,7 @@ func (t *Hash) MemBytes() int64 {
 	if t.arenaMem != nil {
 		keys = len(t.arena)
 	}
-	n := 8*cap(t.idx) + 8*ents + keys + cap(t.flags) +
+	n := 8*cap(t.idx) + 8*ents + 8*len(t.rare) + keys + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.size
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)

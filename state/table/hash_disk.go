@@ -210,12 +210,18 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 // entryBytes estimates the memory of an entry.
 func (t *Hash) entryBytes() int64 { return int64(8*t.w + 40) }
 
-// Values of Hash entries (State: on disk) are the words as zigzag varints and,
-// if the entry has a blob, a byte 1 and the blob.
+// Values of Hash entries (State: on disk) are the words but the rare ones as zigzag varints; then, if a rare one is not zero, a byte 2 and the rare ones
+// in the same way; and, if the entry has a blob, a byte 1 and the blob.
 
-func appendWords(dst []byte, words []int64, blob []byte) []byte {
+func appendWords(dst []byte, words, rare []int64, blob []byte) []byte {
 	for _, w := range words {
 		dst = binary.AppendVarint(dst, w)
+	}
+	if anyWord(rare) {
+		dst = append(dst, 2)
+		for _, w := range rare {
+			dst = binary.AppendVarint(dst, w)
+		}
 	}
 	if blob != nil {
 		dst = append(append(dst, 1), blob...)
@@ -223,14 +229,16 @@ func appendWords(dst []byte, words []int64, blob []byte) []byte {
 	return dst
 }
 
-// decodeWords fills words and gives the blob, nil if there is none; it aliases val.
-func decodeWords(words []int64, val []byte) (blob []byte, err error) {
-	for i := range words {
-		w, n := binary.Varint(val)
-		if n <= 0 {
-			return nil, fmt.Errorf("state value has %d words instead of %d", i, len(words))
+// decodeWords fills words and rare and gives the blob, nil if there is none; it aliases val.
+func decodeWords(words, rare []int64, val []byte) (blob []byte, err error) {
+	if val, err = decodeVarints(words, val); err != nil {
+		return nil, err
+	}
+	clear(rare)
+	if len(val) > 0 && val[0] == 2 && len(rare) > 0 {
+		if val, err = decodeVarints(rare, val[1:]); err != nil {
+			return nil, err
 		}
-		words[i], val = w, val[n:]
 	}
 	if len(val) == 0 {
 		return nil, nil
@@ -239,4 +247,15 @@ func decodeWords(words []int64, val []byte) (blob []byte, err error) {
 		return nil, fmt.Errorf("state value has an unknown tail %d", val[0])
 	}
 	return val[1:], nil
+}
+
+func decodeVarints(words []int64, val []byte) (rest []byte, err error) {
+	for i := range words {
+		w, n := binary.Varint(val)
+		if n <= 0 {
+			return nil, fmt.Errorf("state value has %d words instead of %d", i, len(words))
+		}
+		words[i], val = w, val[n:]
+	}
+	return val, nil
 }

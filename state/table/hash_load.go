@@ -14,10 +14,13 @@ type loader struct {
 	slots [probeBlock]int32
 	blobs [probeBlock][]byte
 	words []int64
+	rare  []int64
 	p     probe
 }
 
-func newLoader(words int) *loader { return &loader{words: make([]int64, probeBlock*words)} }
+func newLoader(words, rare int) *loader {
+	return &loader{words: make([]int64, probeBlock*words), rare: make([]int64, probeBlock*rare)}
+}
 
 // add takes an entry as it is on disk.
 func (l *loader) add(t *Hash, diskKey, val []byte) error {
@@ -28,7 +31,7 @@ func (l *loader) add(t *Hash, diskKey, val []byte) error {
 	if err != nil {
 		return err
 	}
-	blob, err := decodeWords(l.words[l.n*t.w:(l.n+1)*t.w], val)
+	blob, err := decodeWords(l.words[l.n*t.w:(l.n+1)*t.w], l.rare[l.n*t.nrare:(l.n+1)*t.nrare], val)
 	if err != nil {
 		return fmt.Errorf("state key %x: %w", diskKey, err)
 	}
@@ -56,6 +59,7 @@ func (l *loader) flush(t *Hash) {
 		e[t.w] = key
 		t.insert(l.p.tags[j], s)
 		t.flags[s] = flagOnDisk
+		t.setRare(s, l.rare[j*t.nrare:(j+1)*t.nrare])
 		t.disk.absent--
 		if l.blobs[j] != nil {
 			t.putBlob(s, l.blobs[j])
@@ -96,7 +100,7 @@ func (t *Hash) loadSegment(seg uint32) {
 	}
 	var err error
 	if d.load == nil {
-		d.load = newLoader(t.w)
+		d.load = newLoader(t.w, t.nrare)
 	}
 	l := d.load
 	l.n = 0
@@ -145,10 +149,16 @@ func (t *Hash) enter(diskKey, val []byte) error {
 	}
 	t.flags[s] = flagOnDisk
 	t.disk.absent--
-	blob, err := decodeWords(t.Words(s), val)
+	var few [8]int64
+	rare := few[:min(t.nrare, len(few))]
+	if t.nrare > len(few) {
+		rare = make([]int64, t.nrare)
+	}
+	blob, err := decodeWords(t.Words(s), rare, val)
 	if err != nil {
 		return fmt.Errorf("state key %x: %w", diskKey, err)
 	}
+	t.setRare(s, rare)
 	if blob != nil {
 		t.putBlob(s, blob)
 	}

@@ -57,6 +57,7 @@ func (t *Ordered) each(f func(e *Entry) bool) bool {
 func (t *Hash) each(f func(e *Entry) bool) bool { return t.eachOf(&Entry{}, f) }
 
 func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
+	words := make([]int64, t.w+t.nrare)
 	for s, fl := range t.flags {
 		if fl&(flagTomb|flagFree) != 0 {
 			continue
@@ -68,6 +69,12 @@ func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 			e.Key = t.Key(s)
 		}
 		e.Words, e.Value = t.Words(s), t.Blob(s)
+		if t.nrare > 0 {
+			clear(words)
+			copy(words, e.Words)
+			copy(words[t.w:], t.rareOf(s))
+			e.Words = words
+		}
 		if !f(e) {
 			return false
 		}
@@ -77,7 +84,6 @@ func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 	}
 	going := true
 	var err error
-	words := make([]int64, t.w)
 	fail(t.inf.sp.backing.Scan(t.prefix, PrefixEnd(t.prefix), false, func(dk, v []byte) bool {
 		k := dk[min(len(dk), len(t.prefix)+hashKeyBytes):]
 		if t.intKey && len(k) == 8 {
@@ -92,7 +98,7 @@ func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 			}
 		}
 		e.Words = words
-		if e.Value, err = decodeWords(words, v); err != nil {
+		if e.Value, err = decodeWords(words[:t.w], words[t.w:], v); err != nil {
 			return false
 		}
 		going = f(e)

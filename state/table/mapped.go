@@ -192,6 +192,7 @@ func (t *Hash) freeArrays() {
 	t.idxMem.free()
 	t.entsMem.free()
 	t.arenaMem.free()
+	t.rareMem.free()
 	t.dropNext()
-	*t = Hash{inf: t.inf, prefix: t.prefix, w: t.w, stride: t.stride, intKey: t.intKey}
+	*t = Hash{inf: t.inf, prefix: t.prefix, w: t.w, nrare: t.nrare, stride: t.stride, intKey: t.intKey}
 }

@@ -111,6 +111,7 @@ func (t *Hash) drop(slot int32) {
 func (t *Hash) move(from, to int32) {
 	t.changeSlot(uint32(t.hashOf(from)>>32), from, to)
 	copy(t.ents[int(to)*t.stride:(int(to)+1)*t.stride], t.ents[int(from)*t.stride:])
+	copy(t.rareOf(to), t.rareOf(from))
 	t.flags[to] = t.flags[from]
 	if t.blobs != nil {
 		t.blobs[to], t.blobs[from] = t.blobs[from], nil
@@ -147,6 +148,7 @@ func (t *Hash) endPass() {
 		t.added = append(make([]int32, 0, len(kept)), kept...)
 	}
 	t.shrinkEnts(room * t.stride)
+	t.shrinkRare(room)
 	if t.waste > len(t.arena)/2 {
 		t.packArena(0)
 	}

@@ -29,6 +29,7 @@ type Decl struct {
 	Slot       int      // filled in by Space.Slot: which instance of the operator the table is of
 	Key, Value []Column // declared schema, for SQL reading and the check at restart
 	Words      int      // Hash and Windows: number of int64 words inline in each entry
+	Rare       int      // Hash and Windows: so many of them, the last ones, are zero in nearly all entries (Hash.Rare)
 	IntKey     bool     // Hash and Windows: the key is one int64 that is never NULL; otherwise key bytes
 	Width      int64    // Stretches: microseconds of event time that lie in one of them, above 0
 	Forgets    bool     // Stretches: a row that is marked is not there any more

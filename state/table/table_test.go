@@ -130,10 +130,10 @@ type model struct {
 
 func (m *model) open() {
 	m.sp = Open(m.b)
-	m.ints = m.sp.Hash(Decl{Name: "ints", Words: 2, IntKey: true})
-	m.strs = m.sp.Hash(Decl{Name: "strs", Words: 1})
+	m.ints = m.sp.Hash(Decl{Name: "ints", Words: 2, Rare: 1, IntKey: true})
+	m.strs = m.sp.Hash(Decl{Name: "strs", Words: 3, Rare: 2})
 	m.ord = m.sp.Ordered(Decl{Name: "ord"})
-	m.win = m.sp.Windows(Decl{Name: "win", Words: 1, IntKey: true})
+	m.win = m.sp.Windows(Decl{Name: "win", Words: 2, Rare: 1, IntKey: true})
 	if err := m.sp.Verify(); err != nil {
 		m.t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func (m *model) stepInts() {
 			m.t.Fatalf("key %d: added %v", keys[i], m.ints.Added(s))
 		}
 		m.ints.Words(s)[0]++
-		m.ints.Words(s)[1] += keys[i]
+		m.ints.AddRare(s, 0, keys[i])
 		w := m.mInts[keys[i]]
 		m.mInts[keys[i]] = [2]int64{w[0] + 1, w[1] + keys[i]}
 	}
@@ -239,6 +239,7 @@ func (m *model) stepMany() {
 		default:
 			m.strs.SetBlob(s, []byte(b+"+"))
 			m.mStrs[k] = b + "+"
+			m.strs.AddRare(s, 1, 1)
 		}
 	}
 }
@@ -266,6 +267,7 @@ func (m *model) stepStrs() {
 		b := m.mStrs[k] + string(rune('a'+m.r.IntN(26)))
 		m.strs.SetBlob(s, []byte(b))
 		m.mStrs[k] = b
+		m.strs.AddRare(s, 1, 1)
 	}
 	for range m.r.IntN(30) {
 		k := m.str()
@@ -373,6 +375,9 @@ func (m *model) stepWindows() {
 	for _, i := range []int{0, 2} {
 		h.Words(slots[i])[0] += 7
 		m.mWin[base*10+10][keys[i]] += 7
+		if keys[i]%7 == 0 {
+			h.AddRare(slots[i], 0, 7)
+		}
 	}
 	h.MarkDirty([]int32{slots[0], slots[2]})
 	if m.r.IntN(20) == 0 {
@@ -405,11 +410,11 @@ func (m *model) checkAll() {
 				w := m.mInts[e.Int]
 				ok = slices.Equal(e.Words, w[:])
 			case 1:
-				ok = m.mStrs[string(e.Key)] == string(e.Value)
+				ok = m.mStrs[string(e.Key)] == string(e.Value) && e.Words[2] == int64(len(e.Value))
 			case 2:
 				ok = m.mOrd[string(e.Key)] == string(e.Value)
 			case 3:
-				ok = m.mWin[e.WindowEnd][e.Int] == e.Words[0]
+				ok = m.mWin[e.WindowEnd][e.Int] == e.Words[0] && (e.Int%7 == 0 && e.Words[1] == e.Words[0] || e.Int%7 != 0 && e.Words[1] == 0)
 			}
 			if !ok {
 				m.t.Fatalf("table %d: wrong entry %+v", i, e)
