@@ -41,12 +41,6 @@ func (g *group) touchGlobal() {
 // finish forgets the epoch.
 func (g *group) finish() {
 	for _, t := range g.targets {
-		if t.h != nil {
-			t.h.ClearAdded()
-		}
-		for _, h := range t.distinct {
-			h.ClearAdded()
-		}
 		*t = t.emptied()
 	}
 	if len(g.spare)+len(g.targets) < 64 {
@@ -87,9 +81,6 @@ func (g *group) emitChanges(ep *dataflow.Epoch, out dataflow.Emit) error {
 func (g *group) remove(t *target, slot int32) {
 	if g.sets != nil {
 		g.dropSets(t.appendGroup(nil, slot))
-	}
-	if t.h.Added(slot) {
-		t.h.ClearAdded() // else every removal would search the list of added ones
 	}
 	t.h.Remove(slot)
 	g.stats.RowsRemoved++

@@ -399,11 +399,6 @@ func (m *mergedSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
 			return err
 		}
 	}
-	for i := range m.t {
-		if h := m.t[i].h; h != nil {
-			h.ClearAdded()
-		}
-	}
 	if m.ends[inLatest] != nil {
 		if err := m.close(ep, m.s.closing(ep), em); err != nil {
 			return err

@@ -276,7 +276,6 @@ func (r *rowSessions) compute(rows []sessionRow) []byte {
 	for _, h := range t.distinct {
 		h.Reset()
 	}
-	t.h.ClearAdded()
 	t.h.Remove(slot[0])
 	for i := n; i < len(res.Cols); i++ {
 		row = types.AppendValue(row, res.Cols[i].Type, res.Cols[i].Datum(0))

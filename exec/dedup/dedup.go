@@ -269,7 +269,6 @@ func (d *dedup) expires(time *batch.Vector, i int) int64 {
 
 // EndEpoch implements dataflow.Operator.
 func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
-	d.seen.ClearAdded()
 	if d.expiry == nil || ep.Final {
 		return nil
 	}

@@ -391,9 +391,7 @@ func (f *first) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		if err := f.show(f.nulls, out); err != nil {
 			return err
 		}
-		f.nulls.h.ClearAdded()
 	}
-	f.lists.h.ClearAdded()
 	if f.expiry != nil && !ep.Final {
 		f.expiry.Write(ep.N)
 		if ep.After != dataflow.NoWatermark {

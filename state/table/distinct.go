@@ -1,5 +1,7 @@
 package table
 
+import "bytes"
+
 // Additions to a table that serves as a set: who asks which keys are new has no use for the entries of those that are not, so that these
 // are not looked at beyond their keys.
 
@@ -44,32 +46,30 @@ func (t *Hash) AddInts(keys []int64, sel []int32, rows, slots []int32) (newRows,
 	return rows, slots
 }
 
-// keysAt puts what entries have as keys, or what says where these are, into p.refs. It does not branch on whether there is an entry.
-func (t *Hash) keysAt(p *probe, slots []int32) {
-	ents, w, stride, refs := t.ents, t.w, t.stride, p.refs[:len(slots)]
-	if len(ents) == 0 {
-		return
-	}
-	for j, s := range slots {
-		refs[j] = uint64(ents[int(max(s, 0))*stride+w])
-	}
-}
-
 // addInt finds or adds an int key, and says whether it was missing.
 func (t *Hash) addInt(key int64, tag uint32) (slot int32, added bool) {
-	s := t.lookupInt(key, tag)
-	switch {
-	case s < 0:
-		s = t.newSlot()
-		t.ents[int(s)*t.stride+t.w] = key
-		t.insert(tag, s)
-		t.create(s)
-	case t.flags[s]&flagTomb != 0:
-		t.revive(s)
-	default:
-		return s, false
+	idx, mask := t.idx, uint32(len(t.idx)-1)
+	i := tag
+	for e := idx[i&mask]; e != 0; e = idx[i&mask] {
+		if s := int32(uint32(e) - 1); uint32(e>>32) == tag && t.KeyInt(s) == key {
+			return s, t.revived(s)
+		}
+		i++
 	}
+	s := t.newSlot()
+	t.ents[int(s)*t.stride+t.w] = key
+	t.insertAt(i&mask, tag, s)
+	t.create(s)
 	return s, true
+}
+
+// revived makes a new entry of one that was found, if that is a tomb, and says whether it is.
+func (t *Hash) revived(s int32) bool {
+	if t.flags[s]&flagTomb == 0 {
+		return false
+	}
+	t.revive(s)
+	return true
 }
 
 // AddBytes is AddInts for bytes keys, given as to FindOrAddBytes.
@@ -98,13 +98,17 @@ func (t *Hash) AddBytes(hashes []uint64, off []uint32, data []byte, rows, slots 
 
 // addNewBytes is addInt for bytes keys.
 func (t *Hash) addNewBytes(key []byte, tag uint32) (slot int32, added bool) {
-	s := t.lookupBytes(key, tag)
-	switch {
-	case s < 0:
-		return t.addBytes(key, tag), true
-	case t.flags[s]&flagTomb != 0:
-		t.revive(s)
-		return s, true
+	idx, mask := t.idx, uint32(len(t.idx)-1)
+	i := tag
+	for e := idx[i&mask]; e != 0; e = idx[i&mask] {
+		if s := int32(uint32(e) - 1); uint32(e>>32) == tag && bytes.Equal(t.Key(s), key) {
+			return s, t.revived(s)
+		}
+		i++
 	}
-	return s, false
+	s := t.newSlot()
+	t.setKref(s, t.store(key))
+	t.insertAt(i&mask, tag, s)
+	t.create(s)
+	return s, true
 }

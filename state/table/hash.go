@@ -44,7 +44,6 @@ type Hash struct {
 	blobBytes int64
 
 	free  []int32 // slots to use again, and perhaps some that are in use or gone
-	added []int32 // all slots with flagAdded, and perhaps some that were removed since
 	tombs int     // entries that are only there to hide what is on disk
 	dirty int     // entries with flagDirty
 
@@ -56,14 +55,14 @@ type Hash struct {
 
 // Flags of an entry, of Hash and of Ordered.
 const (
-	flagDirty   uint8 = 1 << iota // changed since the last Freeze
-	flagAdded                     // created since the last ClearAdded
-	flagOnDisk                    // on disk, or in a run that is being written
-	flagTomb                      // removed; kept because flagOnDisk
-	flagFrozen                    // in a run that is being written
-	flagHot                       // changed between the last two Freezes
-	flagFree                      // the slot is not in use
-	flagPending                   // as of the last Freeze, and not copied yet (Hash)
+	flagDirty uint8 = 1 << iota // changed since the last Freeze
+	_
+	flagOnDisk  // on disk, or in a run that is being written
+	flagTomb    // removed; kept because flagOnDisk
+	flagFrozen  // in a run that is being written
+	flagHot     // changed between the last two Freezes
+	flagFree    // the slot is not in use
+	flagPending // as of the last Freeze, and not copied yet (Hash)
 )
 
 const (
@@ -98,7 +97,9 @@ func (t *Hash) newSlot() int32 {
 	s := len(t.flags)
 	t.flags = append(t.flags, 0)
 	l := len(t.ents)
-	t.roomFor(l + t.stride)
+	if l+t.stride > cap(t.ents) {
+		t.roomFor(l + t.stride)
+	}
 	t.ents = t.ents[:l+t.stride]
 	clear(t.ents[l:])
 	if t.rare != nil {
@@ -113,23 +114,8 @@ func (t *Hash) newSlot() int32 {
 
 // create marks a slot as new and dirty.
 func (t *Hash) create(s int32) {
-	t.flags[s] = t.flags[s]&^flagTomb | flagDirty | flagAdded
+	t.flags[s] = t.flags[s]&^flagTomb | flagDirty
 	t.dirty++
-	if len(t.added) > 2*len(t.flags)+1024 {
-		t.packAdded()
-	}
-	t.added = append(t.added, s)
-}
-
-// packAdded drops from the list what was removed since: where nobody calls
-// ClearAdded it would grow with every entry that ever was.
-func (t *Hash) packAdded() {
-	t.added = t.added[:0]
-	for s, f := range t.flags {
-		if f&flagAdded != 0 {
-			t.added = append(t.added, int32(s))
-		}
-	}
 }
 
 // revive turns a tomb into a new entry.
@@ -186,19 +172,6 @@ func (t *Hash) found(s int32) int32 {
 		t.settle(s) // it may be changed next
 	}
 	return s
-}
-
-// Added says whether the entry was created since the last ClearAdded.
-func (t *Hash) Added(slot int32) bool { return t.flags[slot]&flagAdded != 0 }
-
-// ClearAdded forgets what was added so far.
-func (t *Hash) ClearAdded() {
-	for _, s := range t.added {
-		if int(s) < len(t.flags) {
-			t.flags[s] &^= flagAdded
-		}
-	}
-	t.added = t.added[:0]
 }
 
 // Words gives the entry's inline words but the rare ones, writable, valid until the next
@@ -292,7 +265,6 @@ func (t *Hash) Remove(slot int32) {
 	if f&(flagTomb|flagFree) != 0 {
 		return
 	}
-	t.flags[slot] &^= flagAdded
 	if t.blobs != nil {
 		t.putBlob(slot, nil)
 	}
@@ -357,7 +329,7 @@ func (t *Hash) MemBytes() int64 {
 		keys = len(t.arena)
 	}
 	n := 8*cap(t.idx) + 8*ents + 8*len(t.rare) + keys + cap(t.flags) +
-		24*cap(t.blobs) + 4*cap(t.free) + 4*cap(t.added) + t.disk.filter.size
+		24*cap(t.blobs) + 4*cap(t.free) + t.disk.filter.size
 	if t.next != nil {
 		n += 8 * cap(t.next.idx)
 	}

@@ -11,13 +11,7 @@ func (t *Hash) findOrAddBytes(key []byte, tag uint32) int32 {
 	return s
 }
 
-// addBytes adds an entry whose key is known to be absent.
-func (t *Hash) addBytes(key []byte, tag uint32) int32 {
-	s := t.placeBytes(key, tag)
-	t.create(s)
-	return s
-}
-
+// placeBytes enters a key that is not there, and gives its slot.
 func (t *Hash) placeBytes(key []byte, tag uint32) int32 {
 	s := t.newSlot()
 	t.setKref(s, t.store(key))

@@ -111,6 +111,16 @@ func place(idx []uint64, e uint64) {
 	idx[i&mask] = e
 }
 
+// insertAt is insert for a tag whose search ended at cell i, which is empty.
+func (t *Hash) insertAt(i, tag uint32, slot int32) {
+	if t.next != nil || t.used >= t.limit {
+		t.insert(tag, slot)
+		return
+	}
+	t.used++
+	t.idx[i] = uint64(tag)<<32 | uint64(uint32(slot)+1)
+}
+
 // insert enters slot under tag, whose key is known to be absent.
 func (t *Hash) insert(tag uint32, slot int32) {
 	if t.next != nil {

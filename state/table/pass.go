@@ -116,9 +116,6 @@ func (t *Hash) move(from, to int32) {
 	if t.blobs != nil {
 		t.blobs[to], t.blobs[from] = t.blobs[from], nil
 	}
-	if t.flags[to]&flagAdded != 0 {
-		t.added = append(t.added, to)
-	}
 }
 
 // truncate drops the slots from n on.
@@ -139,13 +136,6 @@ func (t *Hash) endPass() {
 		if t.blobs != nil {
 			t.blobs = append(make([][]byte, 0, room), t.blobs...)
 		}
-		kept := t.added[:0]
-		for _, s := range t.added {
-			if int(s) < n && t.flags[s]&flagAdded != 0 {
-				kept = append(kept, s)
-			}
-		}
-		t.added = append(make([]int32, 0, len(kept)), kept...)
 	}
 	t.shrinkEnts(room * t.stride)
 	t.shrinkRare(room)

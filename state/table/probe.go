@@ -81,11 +81,10 @@ func (t *Hash) findOrAddManyInts(keys []int64, sel, slots []int32) {
 
 func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
 	t.probeInts(p, keys, slots)
-	ents, w, stride := t.ents, t.w, t.stride
+	t.keysAt(p, slots)
 	for j, key := range keys {
-		if s := slots[j]; s < 0 || ents[int(s)*stride+w] != key || t.tombs != 0 && t.flags[s]&flagTomb != 0 { // new, a shared tag, or a tomb
+		if s := slots[j]; s < 0 || int64(p.refs[j]) != key || t.tombs != 0 && t.flags[s]&flagTomb != 0 { // new, a shared tag, or a tomb
 			slots[j], _ = t.addInt(key, p.tags[j])
-			ents = t.ents
 		}
 	}
 }
@@ -172,7 +171,19 @@ func isKey(arena []byte, ref uint64, key []byte) bool {
 	return bytes.Equal(arena[o:o+ref&maxKeyLen], key)
 }
 
-// probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into.
+// keysAt puts what entries have as keys, or what says where these are, into p.refs. It does not branch on whether there is an entry.
+func (t *Hash) keysAt(p *probe, slots []int32) {
+	ents, w, stride, refs := t.ents, t.w, t.stride, p.refs[:len(slots)]
+	if len(ents) == 0 {
+		return
+	}
+	for j, s := range slots {
+		refs[j] = uint64(ents[int(max(s, 0))*stride+w])
+	}
+}
+
+// probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into. The keys are in the
+// processor's caches then.
 func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byte) {
 	idx, mask := t.idx, uint32(len(t.idx)-1)
 	tags, homes := p.tags[:len(hashes)], p.homes[:len(hashes)]
@@ -181,13 +192,17 @@ func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byt
 		tags[j], homes[j] = tag, idx[tag&mask]
 	}
 	t.candidates(p, slots)
-	ents, w, stride, refs := t.ents, t.w, t.stride, p.refs[:len(slots)]
-	for j, s := range slots {
-		if s >= 0 {
-			refs[j] = uint64(ents[int(s)*stride+w])
-		}
+	t.keysAt(p, slots)
+	arena = t.arena
+	if len(arena) == 0 {
+		return arena
 	}
-	return t.arena
+	touched, last := byte(0), uint64(len(arena)-1)
+	for _, r := range p.refs[:len(slots)] {
+		touched |= arena[min(r>>keyLenBits, last)] // what was removed may be nowhere
+	}
+	t.touched = touched
+	return arena
 }
 
 // FindManyBytes finds the slots of bytes keys, given as to FindOrAddBytes; -1 for those that are missing. It is faster than to find one

@@ -162,7 +162,7 @@ func (t *Hash) reset() {
 	t.ents, t.arena, t.flags = t.ents[:0], t.arena[:0], t.flags[:0]
 	t.freeRare()
 	t.blobs, t.blobBytes = nil, 0
-	t.free, t.added = t.free[:0], t.added[:0]
+	t.free = t.free[:0]
 	t.disk = diskState{}
 	t.fz, t.thawed, t.pass = nil, 0, nil
 }
