@@ -2,6 +2,7 @@ package agg
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -60,7 +61,9 @@ func newSession(n *plan.Aggregate, in []types.Type, prog *program, sp *table.Spa
 	}
 	if c, ok := n.Session.Gap.(*plan.Const); ok && !c.Val.Null {
 		if months, _, _ := types.IntervalParts(c.Val.I, c.Val.J); months == 0 {
-			s.fixed = max(0, addInterval(0, c.Val.I, c.Val.J))
+			if gap, ok := addInterval(0, c.Val.I, c.Val.J); ok {
+				s.fixed = max(0, gap)
+			}
 		}
 	}
 	if n.Session.Time.Type().Kind == types.Date {
@@ -92,6 +95,9 @@ func (s *session) begin(ep *dataflow.Epoch) {
 	if !s.running {
 		s.running = true
 		s.updates = ep.Final || s.mode != catalog.Append
+		if ep.Again { // its rows come after those of the first run
+			s.ord = 1 << 62
+		}
 	}
 }
 
@@ -190,13 +196,17 @@ func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.V
 			continue
 		}
 		t := times.I64[i] * s.scale
-		e := t + s.fixed
+		e, ok := t+s.fixed, true
 		if gaps != nil {
 			if gaps.IsNull(i) {
 				dead(i, sqlerr.New(sqlerr.NullValueNotAllowed, "gap of session_window must not be null"))
 				continue
 			}
-			e = addInterval(t, gaps.I64[i], gaps.J64[i])
+			e, ok = addInterval(t, gaps.I64[i], gaps.J64[i])
+		}
+		if x := times.I64[i]; x > math.MaxInt64/s.scale || x < math.MinInt64/s.scale || !ok || e < t && s.fixed > 0 {
+			dead(i, sqlerr.New(sqlerr.DatetimeFieldOverflow, "end of session_window is out of range"))
+			continue
 		}
 		if e <= t {
 			dead(i, sqlerr.New(sqlerr.InvalidParameterValue, "gap of session_window must be greater than zero"))
@@ -216,9 +226,13 @@ func (s *session) spans(ep *dataflow.Epoch, b *batch.Batch, times, gaps *batch.V
 	}
 }
 
-// addInterval adds an interval to a time: months by the calendar in UTC, days of 24 hours.
-func addInterval(t, micros, monthsDays int64) int64 {
+// addInterval adds an interval to a time: months by the calendar in UTC, days of 24 hours. It says false where the sum is out of range, or
+// within a few days of it.
+func addInterval(t, micros, monthsDays int64) (sum int64, ok bool) {
 	months, days, us := types.IntervalParts(micros, monthsDays)
+	if about := float64(t) + float64(us) + (31*float64(months)+float64(days))*microsPerDay; math.Abs(about) >= math.MaxInt64-1<<12 {
+		return 0, false
+	}
 	if months != 0 {
 		day := floorDiv(t, microsPerDay)
 		rest := t - day*microsPerDay
@@ -230,7 +244,7 @@ func addInterval(t, micros, monthsDays int64) int64 {
 		last := types.CivilToDays(y+(m+1)/12, (m+1)%12+1, 1) - next
 		t = (next+min(int64(d), last)-1)*microsPerDay + rest
 	}
-	return t + int64(days)*microsPerDay + us
+	return t + int64(days)*microsPerDay + us, true
 }
 
 func floorDiv(a, b int64) int64 {

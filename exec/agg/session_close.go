@@ -49,7 +49,7 @@ func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em 
 		if after != dataflow.NoWatermark {
 			m.expire(sessionPart(p), after)
 		}
-		ends.Write(ep.N)
+		ends.Write(ep)
 	}
 	m.closer.sort(m)
 	for lo := 0; lo < len(m.closing); lo += batch.Target {

@@ -168,7 +168,7 @@ func (m *mergedSessions) entry(p sessionPart, slot int32) []int64 {
 
 // add implements sessionStore.
 func (m *mergedSessions) add(ep *dataflow.Epoch, b *batch.Batch, rows []int32) {
-	m.stamp = int64(ep.N) + 1
+	m.stamp = ep.Stamp()
 	ks := &m.s.keys
 	if !ks.intKey() || ks.cols[0].v.Valid == nil {
 		m.addTo(inLatest, b, rows)
@@ -392,7 +392,7 @@ func (m *mergedSessions) render(p sessionPart, slots []int32, b *batch.Batch, fa
 
 // end implements sessionStore.
 func (m *mergedSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
-	m.stamp = int64(ep.N) + 1
+	m.stamp = ep.Stamp()
 	em := newEmitter(m.s.outTypes, out)
 	if m.s.updates {
 		if err := m.emitChanges(ep, em); err != nil {

@@ -68,6 +68,7 @@ type Source struct {
 type EpochInfo struct {
 	N         uint64
 	Timestamp int64
+	Again     bool // see Epoch
 	Final     bool
 	Sink      Sink
 	// Interrupt is asked before a batch goes from one operator to the next: its error ends the epoch. It may be nil.

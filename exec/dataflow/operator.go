@@ -72,6 +72,8 @@ type Stats struct {
 type Epoch struct {
 	N         uint64
 	Timestamp int64 // microseconds since 1970: now() inside views
+	// Again says that the operators have run an epoch N before: that of their view's history, after which something is left to be made known.
+	Again bool
 	// Before and After are this operator's input watermark before and after the epoch.
 	Before, After Watermark
 	// Final is set for a SELECT, where everything that an epoch would ever emit is emitted at its end: operators
@@ -90,6 +92,15 @@ type Epoch struct {
 	Port int
 	// Inputs describes what comes in on each port, for late rows and dead letters.
 	Inputs []PortInfo
+}
+
+// Stamp gives a number above 0 that tells the runs of an operator apart, as N does not (Again). It says nothing of their order.
+func (ep *Epoch) Stamp() int64 {
+	n := int64(ep.N) + 1
+	if ep.Again {
+		n |= 1 << 62
+	}
+	return n
 }
 
 // Interrupted gives the error with which the epoch is to end early, nil while it goes on.

@@ -11,7 +11,7 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 			continue
 		}
 		inB, inA := g.combine(n, n.timed())
-		n.ep = Epoch{N: info.N, Timestamp: info.Timestamp, Before: inB, After: inA, Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt,
+		n.ep = Epoch{N: info.N, Again: info.Again, Timestamp: info.Timestamp, Before: inB, After: inA, Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt,
 			Operator: n.ep.Operator, Inputs: n.ep.Inputs}
 		n.outB, n.outA = inB, inA
 		if m, ok := n.op.(WatermarkMapper); ok {

@@ -272,7 +272,7 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	if d.expiry == nil || ep.Final {
 		return nil
 	}
-	d.expiry.Write(ep.N)
+	d.expiry.Write(ep)
 	if ep.After == dataflow.NoWatermark {
 		return nil
 	}

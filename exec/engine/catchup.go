@@ -303,7 +303,7 @@ func (v *view) closeContents(h *history, last map[catalog.OID]mark) error {
 		moved = moved || w.before != was.after || w.idleBefore != was.idleAfter
 	}
 	if moved {
-		in := &epochInput{n: h.upTo, ts: h.ts, changes: func(catalog.OID) []part { return nil },
+		in := &epochInput{n: h.upTo, ts: h.ts, again: true, changes: func(catalog.OID) []part { return nil },
 			marks: func(oid catalog.OID) mark {
 				if m, ok := h.wms[oid]; ok {
 					was := marksIn(last)(oid)

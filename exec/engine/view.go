@@ -116,6 +116,8 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 type epochInput struct {
 	n  uint64
 	ts int64
+	// again says that the view has run an epoch n already.
+	again bool
 	// changes gives the parts by which a relation changes, with all its columns.
 	changes func(oid catalog.OID) []part
 	// marks gives a relation's watermark before and after.
@@ -187,7 +189,7 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 	if err := v.advanceOwn(in); err != nil {
 		return err
 	}
-	info := &dataflow.EpochInfo{N: in.n, Timestamp: in.ts, Sink: v.sink, Timed: true,
+	info := &dataflow.EpochInfo{N: in.n, Again: in.again, Timestamp: in.ts, Sink: v.sink, Timed: true,
 		Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
 			m := v.markOf(in, s)
 			return m.before, m.after

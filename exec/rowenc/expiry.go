@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -20,7 +21,7 @@ const chunkKeys = 512
 // Expiry lists keys by the time at which they expire, so that forgetting them costs in proportion to what is forgotten. The new keys of an epoch
 // are sorted by time and cut into chunks. Its keys are all integers or all bytes.
 //
-// State: key = first time (8 bytes), epoch (8 bytes), number of the chunk within it (4 bytes). Value = for each key, by ascending
+// State: key = first time (8 bytes), epoch (8 bytes; Stamp less one), number of the chunk within it (4 bytes). Value = for each key, by ascending
 // time: time since the one before (uvarint; the first is 0), and the key: a varint for integers, else length (uvarint) and bytes.
 type Expiry struct {
 	chunks   *table.Ordered
@@ -58,8 +59,8 @@ func (e *Expiry) AddBytes(at int64, key []byte) {
 	}
 }
 
-// Write puts the keys that were added into the table. It is called once an epoch at most, since chunks are named by epoch.
-func (e *Expiry) Write(epoch uint64) {
+// Write puts the keys that were added into the table. It is called once a run of an epoch at most, since chunks are named by these.
+func (e *Expiry) Write(ep *dataflow.Epoch) {
 	e.sort()
 	for n := 0; n*chunkKeys < len(e.fresh); n++ {
 		part := e.fresh[n*chunkKeys : min((n+1)*chunkKeys, len(e.fresh))]
@@ -75,7 +76,7 @@ func (e *Expiry) Write(epoch uint64) {
 			key := e.data[k.x>>32:][:k.x&math.MaxUint32]
 			e.val = append(binary.AppendUvarint(e.val, uint64(len(key))), key...)
 		}
-		e.key = binary.BigEndian.AppendUint64(AppendTime(e.key[:0], part[0].at), epoch)
+		e.key = binary.BigEndian.AppendUint64(AppendTime(e.key[:0], part[0].at), uint64(ep.Stamp()-1))
 		e.key = binary.BigEndian.AppendUint32(e.key, uint32(n))
 		e.chunks.Put(e.key, e.val)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/internal/optest"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -23,20 +24,22 @@ func TestExpiry(t *testing.T) {
 		var left []string // time and key
 		until := int64(-50)
 		for epoch := uint64(1); epoch < 12; epoch++ {
-			for range []int{0, 3, 400, 3000}[r.IntN(4)] {
-				at, key := until+1+r.Int64N(span), r.Int64N(1000)-500
-				if r.IntN(50) == 0 {
-					at = Never
-				} else {
-					left = append(left, fmt.Sprintf("%d %d", at, key))
+			for _, again := range []bool{false, true}[:1+r.IntN(2)] {
+				for range []int{0, 3, 400, 3000}[r.IntN(4)] {
+					at, key := until+1+r.Int64N(span), r.Int64N(1000)-500
+					if r.IntN(50) == 0 {
+						at = Never
+					} else {
+						left = append(left, fmt.Sprintf("%d %d", at, key))
+					}
+					if ints {
+						list.AddInt(at, key)
+					} else {
+						list.AddBytes(at, fmt.Appendf(nil, "%d", key))
+					}
 				}
-				if ints {
-					list.AddInt(at, key)
-				} else {
-					list.AddBytes(at, fmt.Appendf(nil, "%d", key))
-				}
+				list.Write(&dataflow.Epoch{N: epoch, Again: again})
 			}
-			list.Write(epoch)
 			until += r.Int64N(span/2 + 2)
 			var got, want, rest []string
 			if ints {

@@ -393,7 +393,7 @@ func (f *first) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		}
 	}
 	if f.expiry != nil && !ep.Final {
-		f.expiry.Write(ep.N)
+		f.expiry.Write(ep)
 		if ep.After != dataflow.NoWatermark {
 			f.expiry.ExpireBytes(int64(ep.After), f.forget)
 		}
