@@ -115,8 +115,8 @@ func (e *Engine) stepState() {
 	until := start.Add(max(stateStep, start.Sub(c.stepped)/share))
 	defer func() { c.stepped = time.Now() }()
 	for _, v := range e.views {
-		if st, _ := v.getStatus(); st == viewBackfill {
-			continue // its space is another goroutine's, and has nothing to do
+		if st, _ := v.getStatus(); st == viewBackfill || st == viewFailed {
+			continue // the space of one is another goroutine's, and has nothing to do; that of the other may not be sound
 		}
 		for v.space.Step(256) {
 			if time.Now().After(until) {

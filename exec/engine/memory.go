@@ -115,7 +115,7 @@ func (e *Engine) dropClean() bool {
 // finishEvict drops at once what evict began to drop: epochs make state faster than that would come about between them.
 func (e *Engine) finishEvict() {
 	for _, v := range e.views {
-		if st, _ := v.getStatus(); st != viewBackfill {
+		if st, _ := v.getStatus(); st != viewBackfill && st != viewFailed {
 			v.space.FinishEvict()
 		}
 	}

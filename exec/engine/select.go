@@ -135,12 +135,15 @@ func runGraph(ctx context.Context, g *dataflow.Graph, info *dataflow.EpochInfo, 
 	return g.End()
 }
 
-// recoverOperator turns a panic of an operator into an error: a failed read of state as what it is, anything else as XX000.
+// recoverOperator turns a panic of an operator into an error: a limit of state that was reached and a failed read of it as what they are,
+// anything else as XX000.
 func recoverOperator(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case *table.Failure:
-		*err = sqlerr.New(sqlerr.IOError, "could not read operator state").WithCause(r)
+		if *err = r.Err; sqlerr.CodeOf(r.Err) != sqlerr.ProgramLimitExceeded {
+			*err = sqlerr.New(sqlerr.IOError, "could not read operator state").WithCause(r)
+		}
 	default:
 		func() {
 			defer sqlerr.Recover(err)

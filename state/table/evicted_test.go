@@ -3,6 +3,8 @@ package table
 import (
 	"fmt"
 	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // countingBacking counts the point reads of a memBacking.
@@ -82,5 +84,40 @@ func TestWindowsCloseWhileEvicted(t *testing.T) {
 				t.Errorf("%d steps: window %d has %d entries", steps, end, n)
 			}
 		}
+	}
+}
+
+// TestKeyThatIsTooLong: a key beyond the limit leaves the table as it was.
+func TestKeyThatIsTooLong(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	sp := Open(b)
+	h := sp.Hash(Decl{Name: "t", Words: 1})
+	add := func(key []byte) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = p.(*Failure).Err
+			}
+		}()
+		h.findOrAddBytes(key, uint32(HashBytes(key)>>32))
+		return nil
+	}
+	for i := range 100 {
+		if err := add(fmt.Appendf(nil, "%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := add(make([]byte, maxKeyLen+1)); sqlerr.CodeOf(err) != sqlerr.ProgramLimitExceeded {
+		t.Errorf("%v", err)
+	}
+	long := make([]byte, 20<<20)
+	if err := add(long); err != nil {
+		t.Error(err)
+	}
+	b.write(t, sp.Freeze())
+	sp.Evict(0)
+	n := 0
+	h.Each(func(int32) bool { n++; return true })
+	if n != 101 || h.Len() != 101 || h.FindBytes(long) < 0 || h.FindBytes([]byte("7")) < 0 {
+		t.Errorf("%d entries, Len %d", n, h.Len())
 	}
 }

@@ -66,8 +66,9 @@ const (
 )
 
 const (
-	keyLenBits = 24
+	keyLenBits = 28 // so a table has 64 GB of keys at most
 	maxKeyLen  = 1<<keyLenBits - 1
+	maxArena   = 1 << (64 - keyLenBits)
 	minIndex   = 16
 )
 

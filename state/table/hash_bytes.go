@@ -2,7 +2,8 @@ package table
 
 import (
 	"bytes"
-	"fmt"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // findOrAddBytes is FindOrAddBytes for one key.
@@ -13,8 +14,9 @@ func (t *Hash) findOrAddBytes(key []byte, tag uint32) int32 {
 
 // placeBytes enters a key that is not there, and gives its slot.
 func (t *Hash) placeBytes(key []byte, tag uint32) int32 {
+	ref := t.store(key) // first, as it may fail
 	s := t.newSlot()
-	t.setKref(s, t.store(key))
+	t.setKref(s, ref)
 	t.insert(tag, s)
 	return s
 }
@@ -22,10 +24,13 @@ func (t *Hash) placeBytes(key []byte, tag uint32) int32 {
 // store copies a key into the arena.
 func (t *Hash) store(key []byte) uint64 {
 	if len(key) > maxKeyLen {
-		panic(&Failure{fmt.Errorf("key of %d bytes exceeds the limit of %d", len(key), maxKeyLen)})
+		panic(&Failure{sqlerr.New(sqlerr.ProgramLimitExceeded, "key of %d bytes in operator state exceeds the limit of %d", len(key), maxKeyLen)})
 	}
 	t.roomForKeys(len(key))
 	off := uint64(len(t.arena))
+	if off >= maxArena {
+		panic(&Failure{sqlerr.New(sqlerr.ProgramLimitExceeded, "keys of a table of operator state exceed %d bytes in memory", uint64(maxArena))})
+	}
 	t.arena = append(t.arena, key...)
 	return off<<keyLenBits | uint64(len(key))
 }

@@ -3,8 +3,9 @@ package table
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // stretch is the rows of a Stretches whose times lie in one stretch of it. Rows are numbered in the order in which they came. They are
@@ -223,7 +224,7 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	}
 	size := (head + len(key) + len(body) + 7) &^ 7
 	if len(key) >= heavyBit || len(body) >= heavyBit {
-		panic(&Failure{fmt.Errorf("a row of state of %d bytes exceeds the limit", len(key)+len(body))})
+		panic(&Failure{sqlerr.New(sqlerr.ProgramLimitExceeded, "row of %d bytes in operator state exceeds the limit", len(key)+len(body))})
 	}
 	b := x.room(size)
 	off := len(b)

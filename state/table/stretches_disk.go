@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // Rows of a stretch on disk (State: on disk) lie in chunks of some chunkRows rows, cut by the leading bits of the hash of their keys: so a key is found
@@ -29,7 +31,7 @@ const (
 )
 
 var (
-	errStretchFull = errors.New("a stretch of state has too many rows")
+	errStretchFull = sqlerr.New(sqlerr.ProgramLimitExceeded, "a stretch of operator state has too many rows")
 	errChunk       = errors.New("chunk of state rows is malformed")
 )
 
