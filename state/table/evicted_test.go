@@ -121,3 +121,34 @@ func TestKeyThatIsTooLong(t *testing.T) {
 		t.Errorf("%d entries, Len %d", n, h.Len())
 	}
 }
+
+// TestFreeSlotsOutliveAnEviction: an eviction that ends when it has dropped enough leaves what is free to be used.
+func TestFreeSlotsOutliveAnEviction(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	sp := Open(b)
+	h := sp.Hash(Decl{Name: "t", Words: 1, IntKey: true})
+	for i := range int64(4000) {
+		h.findOrAddInt(i)
+	}
+	for range 2 { // so that no entry is hot
+		b.write(t, sp.Freeze())
+		sp.Finish()
+	}
+	for i := range int64(2000) {
+		h.Remove(h.FindInt(i))
+	}
+	b.write(t, sp.Freeze())
+	sp.Finish()
+	b.write(t, sp.Freeze())
+	sp.Evict(sp.MemBytes() - 1000)
+	gone, slots := h.disk.absent, len(h.flags)
+	if gone == 0 || gone > 200 {
+		t.Fatalf("%d entries were dropped", gone)
+	}
+	for i := range int64(1900) {
+		h.findOrAddInt(10_000 + i)
+	}
+	if len(h.flags) != slots || h.Len() != 3900 {
+		t.Errorf("%d slots were %d, Len %d", len(h.flags), slots, h.Len())
+	}
+}

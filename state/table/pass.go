@@ -33,8 +33,6 @@ func (t *Hash) beginEvict(hot bool, want int64) {
 	}
 	p.drop = int(min(want/p.per+1, int64(len(t.flags))))
 	t.pass = p
-	// What is free now is found as the pass comes to it.
-	t.free = t.free[:0]
 }
 
 // evictSome goes on with a pass. It looks at about n entries and gives what is left of n; above zero: it is done.
@@ -128,8 +126,11 @@ func (t *Hash) truncate(n int) {
 
 // endPass gives memory back that the pass made room of.
 func (t *Hash) endPass() {
-	t.pass.over, t.pass.drop = true, 0
 	n := len(t.flags)
+	if t.pass.low >= n { // what was free was used, or is gone
+		t.free = t.free[:0]
+	}
+	t.pass.over, t.pass.drop = true, 0
 	room := n + n/8 + 16
 	if cap(t.flags) > 2*room {
 		t.flags = append(make([]uint8, 0, room), t.flags...)
