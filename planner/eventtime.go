@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
@@ -112,6 +113,9 @@ func (x *exprBinder) windowCall(n *ast.Call) plan.Expr {
 	return x.sameWindow(w)
 }
 
+// maxWindows bounds the windows that a row lies in: it is counted in each of them.
+const maxWindows = 1 << 16
+
 // windowSizes reads and checks size, slide and start.
 func (x *exprBinder) windowSizes(w *eventWindow, args []ast.Expr, pos ast.Pos) {
 	w.size = x.duration(args[0], "size of a window")
@@ -131,6 +135,8 @@ func (x *exprBinder) windowSizes(w *eventWindow, args []ast.Expr, pos ast.Pos) {
 		failAt(at, sqlerr.InvalidParameterValue, "the slide of a window must be greater than zero")
 	case w.slide > w.size:
 		failAt(at, sqlerr.InvalidParameterValue, "the slide of a window must not be greater than its size")
+	case (w.size-1)/w.slide >= maxWindows:
+		failAt(at, sqlerr.ProgramLimitExceeded, "each row would lie in more than %d windows", maxWindows)
 	case w.start >= w.slide || -w.start >= w.slide:
 		failAt(loc(args[2]), sqlerr.InvalidParameterValue, "the start of a window must be less than its slide, in either direction")
 	}
@@ -160,7 +166,7 @@ func (x *exprBinder) duration(a ast.Expr, what string) int64 {
 	}
 	switch {
 	case c.Typ.Kind.IsInt():
-		return c.Val.I
+		return intervalMicros(types.Datum{I: c.Val.I}, what, loc(a))
 	case c.Typ.Kind.IsString():
 		return x.b.micros(string(c.Val.B), what, loc(a))
 	case c.Typ.Kind == types.Interval:
@@ -194,11 +200,22 @@ func intervalMicros(d types.Datum, what string, pos ast.Pos) int64 {
 		fail(sqlerr.New(sqlerr.InvalidParameterValue, "the %s must not have months or years, because they differ in length", what).
 			WithHint("Use days, hours or smaller units.").At(int(pos)))
 	}
-	out := int64(days)*dayMicros + us
-	if (days > 0) == (us > 0) && days != 0 && us != 0 && (out > 0) != (days > 0) {
+	out, ok := daysMicros(days, us)
+	if !ok {
 		failAt(pos, sqlerr.IntervalFieldOverflow, "interval out of range")
 	}
 	return out
+}
+
+// daysMicros gives days of 24 hours and microseconds as microseconds; false where they are some 36,000 years or more, so that
+// sums of a few are in range.
+func daysMicros(days int32, us int64) (int64, bool) {
+	const most = math.MaxInt64 / 8
+	d := int64(days)
+	if d > most/dayMicros || d < -most/dayMicros || us > most || us < -most {
+		return 0, false
+	}
+	return d*dayMicros + us, true
 }
 
 // sessionWindow is session_window(time, gap).

@@ -285,7 +285,8 @@ func constMicros(c *plan.Const) (int64, bool) {
 	switch c.Typ.Kind {
 	case types.Interval:
 		months, days, us := types.IntervalParts(c.Val.I, c.Val.J)
-		return int64(days)*dayMicros + us, months == 0
+		sum, ok := daysMicros(days, us)
+		return sum, ok && months == 0
 	case types.Int2, types.Int4, types.Int8:
 		return c.Val.I, true
 	}

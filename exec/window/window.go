@@ -3,6 +3,8 @@
 package window
 
 import (
+	"math"
+
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -39,6 +41,12 @@ func New(n *plan.Window, in []types.Type, env *kernel.Env) (dataflow.Operator, e
 	case days:
 		w.scale = microsPerDay
 	}
+	// A window begins and ends within so much of a row's time.
+	reach := w.size + w.slide + max(w.start, -w.start)
+	if max(w.size, w.slide, w.start, -w.start) > math.MaxInt64/4 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "size, slide or start of a window is out of range")
+	}
+	w.least, w.most = (math.MinInt64+reach)/w.scale, (math.MaxInt64-reach)/w.scale
 	w.count = int((w.size + w.slide - 1) / w.slide)
 	w.ragged = w.size%w.slide != 0
 	if n.Last {
@@ -57,6 +65,7 @@ type operator struct {
 	typ                types.Type
 	size, slide, start int64
 	scale              int64 // units of the fields in one unit of the time
+	least, most        int64 // times whose windows are in range
 	count              int   // windows that a row lies in, at most
 	ragged             bool  // in the earliest of them not every row does
 	ordered            bool  // a parent goes by the order of arrival
@@ -78,9 +87,9 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 			return err
 		}
 	}
-	if kept, all := w.keep(b, times, errs); !all {
-		if len(kept) == 0 {
-			return nil
+	if kept, all, err := w.keep(ep, b, times, errs); !all {
+		if err != nil || len(kept) == 0 {
+			return err
 		}
 		b = b.Select(kept)
 		t := batch.NewVector(times.Type, len(kept))
@@ -99,16 +108,16 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 	return nil
 }
 
-// keep lists the rows that have windows; all says that it is all of them.
-func (w *operator) keep(b *batch.Batch, times *batch.Vector, errs []kernel.RowError) (kept []int32, all bool) {
+// keep lists the rows that have windows; all says that it is all of them. Those whose windows are out of range are dead letters.
+func (w *operator) keep(ep *dataflow.Epoch, b *batch.Batch, times *batch.Vector, errs []kernel.RowError) (kept []int32, all bool, err error) {
 	all = times.Valid == nil && len(errs) == 0
 	if all {
 		for _, t := range times.I64[:b.N] {
-			all = all && types.IsFiniteTime(t)
+			all = all && w.least <= t && t <= w.most
 		}
 	}
 	if all {
-		return nil, true
+		return nil, true, nil
 	}
 	w.rows = w.rows[:0]
 	for i := 0; i < b.N; i++ {
@@ -121,9 +130,15 @@ func (w *operator) keep(b *batch.Batch, times *batch.Vector, errs []kernel.RowEr
 			w.stats.RowsNullEvent += max(n, -n)
 			continue
 		}
+		if t := times.I64[i]; t < w.least || t > w.most {
+			if err := ep.Sink.Dead(ep, b, i, sqlerr.New(sqlerr.DatetimeFieldOverflow, "window is out of range")); err != nil {
+				return nil, false, err
+			}
+			continue
+		}
 		w.rows = append(w.rows, int32(i))
 	}
-	return w.rows, false
+	return w.rows, false, nil
 }
 
 // align finds the start of the last window of each row.
