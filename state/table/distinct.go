@@ -106,8 +106,9 @@ func (t *Hash) addNewBytes(key []byte, tag uint32) (slot int32, added bool) {
 		}
 		i++
 	}
+	ref := t.store(key) // first, as it may fail
 	s := t.newSlot()
-	t.setKref(s, t.store(key))
+	t.setKref(s, ref)
 	t.insertAt(i&mask, tag, s)
 	t.create(s)
 	return s, true
