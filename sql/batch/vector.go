@@ -324,26 +324,34 @@ func (v *Vector) gather(src *Vector, sel []int32) {
 // AppendPicked appends to a column of bytes without NULLs the values that sel names, of which value i is data from off[i] to off[i+1].
 func (v *Vector) AppendPicked(data []byte, off []uint32, sel []int32) {
 	const short = 16 // a value up to so long is copied as if it were so long, without a loop or a call
-	n, from := len(v.Off), len(v.Data)
+	if len(sel) == 0 {
+		return
+	}
+	n, at := len(v.Off), len(v.Data)
 	v.Off = slices.Grow(v.Off, len(sel))[:n+len(sel)]
-	ends, end := v.Off[n:], uint32(from)
-	for k, i := range sel {
-		end += off[i+1] - off[i]
-		ends[k] = end
+	ends, mean := v.Off[n:], len(data)/max(len(off)-1, 1)+1
+	room := func(left int) []byte { // for so many values, if they are as long as others
+		b := slices.Grow(v.Data[:at], left*mean+short)
+		return b[:cap(b)]
 	}
-	v.Data = slices.Grow(v.Data, int(end)-from+short)[:int(end)+short]
-	at := from
+	buf := room(len(sel))
 	for k, i := range sel {
-		a := int(off[i])
-		if next := int(ends[k]); next-at <= short && a+short <= len(data) {
-			*(*[short]byte)(v.Data[at:]) = [short]byte(data[a:])
-			at = next
+		lo, hi := int(off[i]), int(off[i+1])
+		next := at + hi - lo
+		if hi-lo <= short && lo+short <= len(data) && at+short <= len(buf) {
+			*(*[short]byte)(buf[at:]) = [short]byte(data[lo:])
 		} else {
-			copy(v.Data[at:next], data[a:])
-			at = next
+			if next > len(buf) {
+				v.Data = buf
+				buf = slices.Grow(room(len(sel)-k), hi-lo)
+				buf = buf[:cap(buf)]
+			}
+			copy(buf[at:next], data[lo:hi])
 		}
+		at = next
+		ends[k] = uint32(at)
 	}
-	v.Data = v.Data[:end]
+	v.Data = buf[:at]
 	v.N += len(sel)
 }
 

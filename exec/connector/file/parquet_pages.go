@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 	"unsafe"
@@ -211,19 +212,19 @@ func (p *columnPages) next() (rows int, levels []byte, v *columnValues, index []
 		}
 		if v != nil {
 			p.seen += int64(rows)
-			if nulls(levels) == 0 {
-				levels = nil
-			}
 			return rows, levels, v, index, nil
 		}
 	}
 }
 
-// nulls counts the rows whose level says that they are NULL.
+// nulls counts the rows whose level, 0 or 1, says that they are NULL.
 func nulls(levels []byte) int {
 	n := len(levels)
+	for ; len(levels) >= 8; levels = levels[8:] {
+		n -= bits.OnesCount64(binary.LittleEndian.Uint64(levels))
+	}
 	for _, l := range levels {
-		n -= int(l & 1)
+		n -= int(l)
 	}
 	return n
 }
@@ -247,7 +248,7 @@ func (p *columnPages) dictionary(h *format.PageHeader, b []byte) (err error) {
 	return p.mem.dict.plain(p.kind, b, int(d.NumValues))
 }
 
-// levelsV1 decompresses a page and takes off its levels, which are nil for a column without NULLs.
+// levelsV1 decompresses a page and takes off its levels, which are nil where there are no NULLs.
 func (p *columnPages) levelsV1(h *format.PageHeader, b []byte) (_, levels []byte, err error) {
 	if p.codec != nil {
 		if b, err = p.decompress(b, int(h.UncompressedPageSize), &p.mem.page); err != nil {
@@ -287,13 +288,16 @@ func (p *columnPages) levelsV2(h *format.PageHeader, b []byte) (_, levels []byte
 	return rest, levels, err
 }
 
-// levels decodes n definition levels.
+// levels decodes n definition levels; nil: none of the rows is NULL.
 func (p *columnPages) levels(b []byte, n int) (_ []byte, err error) {
+	if run, k := binary.Uvarint(b); k > 0 && run&1 == 0 && run>>1 >= uint64(n) && k < len(b) && b[k] == 1 {
+		return nil, nil // one run of rows that are there
+	}
 	p.mem.levels, err = (&rle.Encoding{BitWidth: 1}).DecodeLevels(p.mem.levels[:0], b)
 	if err == nil && len(p.mem.levels) < n {
 		err = errPageSize
 	}
-	if err != nil {
+	if err != nil || nulls(p.mem.levels[:n]) == 0 {
 		return nil, err
 	}
 	return p.mem.levels[:n], nil

@@ -164,7 +164,7 @@ func (p *pageCursor) loadFast() error {
 	if err != nil {
 		return err
 	}
-	p.rows, p.row, p.val, p.levels, p.index = rows, 0, 0, levels, index
+	p.rows, p.row, p.val, p.levels, p.index = rows, 0, 0, levels, index // levels are nil where there are no NULLs
 	p.ints, p.floats, p.data, p.offsets, p.isBytes, p.ascii = v.ints, v.floats, v.data, v.offsets, v.offsets != nil, v.ascii
 	if p.count() < rows-nulls(levels) {
 		return errPages
