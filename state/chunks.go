@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -53,16 +54,8 @@ func (s *Store) Chunks(oid catalog.OID, ts []types.Type) *Chunks {
 // Append adds the batch's rows to the epoch that runs: a copy, or, where there are many, their memory if it is a gift. Weights must be positive.
 func (c *Chunks) Append(b *batch.Batch) {
 	c.pendingRows += totalWeight(b)
-	if b.Gift != nil && b.N >= batch.Target/2 && b.N <= 2*batch.Target {
-		kept := b.Keep()
-		for i, v := range kept.Cols {
-			if v.Type != c.types[i] { // of the same layout
-				as := *v
-				as.Type = c.types[i]
-				kept.Cols[i] = &as
-			}
-		}
-		c.pending, c.growing = append(c.pending, kept), false
+	if b.Gift != nil && b.N >= batch.Target/4 && (b.N <= 2*batch.Target || !hasBytes(c.types)) {
+		c.adopt(b.Keep())
 		return
 	}
 	for lo := 0; lo < b.N; {
@@ -80,6 +73,35 @@ func (c *Chunks) Append(b *batch.Batch) {
 		}
 		lo, c.growing = hi, last.N < batch.Target
 	}
+}
+
+// adopt makes chunks of a batch that lasts.
+func (c *Chunks) adopt(b *batch.Batch) {
+	c.growing = false
+	for i, v := range b.Cols {
+		if v.Type != c.types[i] { // of the same layout
+			as := *v
+			as.Type = c.types[i]
+			b.Cols[i] = &as
+		}
+	}
+	for lo := 0; lo < b.N; {
+		hi := lo + batch.Target
+		if b.N-lo <= 2*batch.Target {
+			hi = b.N
+		}
+		if lo == 0 && hi == b.N {
+			c.pending = append(c.pending, b)
+			return
+		}
+		c.pending = append(c.pending, b.Slice(lo, hi))
+		lo = hi
+	}
+}
+
+// hasBytes says whether values of one of the types lie in a memory that several chunks would share.
+func hasBytes(ts []types.Type) bool {
+	return slices.ContainsFunc(ts, func(t types.Type) bool { return t.Layout() == types.LayoutBytes })
 }
 
 func totalWeight(b *batch.Batch) int64 {

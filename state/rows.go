@@ -75,7 +75,7 @@ func (r *Rows) SetTeam(t crew.Team) { r.team = t }
 
 // Apply adds changes to the epoch that runs: weights add up per row. The batch is copied, or kept where it is a gift.
 func (r *Rows) Apply(b *batch.Batch) {
-	if b.Gift != nil && b.N >= batch.Target/2 {
+	if b.Gift != nil {
 		r.given, r.givenRows = append(r.given, b.Keep()), r.givenRows+b.N
 		r.pendingRows += totalWeight(b)
 		return

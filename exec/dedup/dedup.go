@@ -121,6 +121,7 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	}
 	o := b.Select(d.fresh)
 	o.Weights = nil // a row that came several times is its own duplicate
+	o.Gift = &batch.Gift{}
 	return out(o)
 }
 

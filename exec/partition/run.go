@@ -80,6 +80,7 @@ type collector struct {
 	full []collected
 	free []*batch.Batch
 	gift batch.Gift
+	rows int // that were given away last
 }
 
 type collected struct {
@@ -117,13 +118,17 @@ func (c *collector) take(b *batch.Batch) *batch.Batch {
 		c.free = c.free[:k-1]
 		return x
 	}
-	return batch.New(b.Types(), batch.Target)
+	return batch.New(b.Types(), min(c.rows, batch.Target))
 }
 
 // giveAway emits what there is, and keeps the memory that nobody takes for what comes.
 func (c *collector) giveAway(out dataflow.Emit) error {
+	if len(c.full) > 0 {
+		c.rows = 0
+	}
 	for _, x := range c.full {
 		c.gift.Taken = false
+		c.rows += x.b.N
 		x.b.Gift = &c.gift
 		err := out(x.b)
 		x.b.Gift = nil

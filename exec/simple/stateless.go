@@ -37,7 +37,9 @@ func (f *filter) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Em
 	if len(sel) == b.N {
 		return out(b)
 	}
-	return out(b.Select(sel))
+	o := b.Select(sel)
+	o.Gift = &batch.Gift{}
+	return out(o)
 }
 
 // EndEpoch implements dataflow.Operator.
