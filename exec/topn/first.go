@@ -59,6 +59,7 @@ type first struct {
 	data   []byte // keys of partitions
 	key    []byte
 	row    []byte
+	elem   []byte
 	list   []byte
 }
 
@@ -294,9 +295,10 @@ func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
 			}
 		}
 		f.key = f.sort.Append(f.key[:0], x.sort, int(i))
+		head := headOf(f.key)
 		f.row = rowenc.AppendRow(f.row[:0], x.b.Cols, int(i))
 		for times := min(x.b.Weight(int(i)), f.most); times > 0; times-- {
-			in, err := f.insert(l, slot, x.out)
+			in, err := f.insert(l, slot, head, x.out)
 			if err != nil {
 				return err
 			}
@@ -308,14 +310,15 @@ func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
 	return nil
 }
 
-// insert puts the row at hand into a list, if it is not beyond its end, and takes out the one that is beyond it then.
-func (f *first) insert(l *lists, slot int32, out dataflow.Emit) (in bool, err error) {
+// insert puts the row at hand, whose sort key begins with head, into a list, if it is not beyond its end, and takes out the one that is
+// beyond it then.
+func (f *first) insert(l *lists, slot int32, head uint64, out dataflow.Emit) (in bool, err error) {
 	w, list := l.h.Words(slot), l.h.Blob(slot)
 	full := w[countWord] == f.most
 	at, from := 0, 0 // where the row belongs; where what stays begins
 	for at < len(list) {
 		e, n := rowenc.NextRanked(list[at:])
-		if c := bytes.Compare(e.Key, f.key); c < 0 || c == 0 && bytes.Compare(e.Row, f.row) <= 0 {
+		if !f.beyond(e, head) {
 			break
 		}
 		if at == 0 && full {
@@ -339,15 +342,44 @@ func (f *first) insert(l *lists, slot int32, out dataflow.Emit) (in bool, err er
 		f.grown++
 	}
 	f.stats.RowsUpdated++
-	f.list = append(f.list[:0], list[from:at]...)
-	f.list = rowenc.AppendRanked(f.list, rowenc.Ranked{Key: f.key, Row: f.row})
-	f.list = append(f.list, list[at:]...)
+	f.elem = rowenc.AppendRanked(f.elem[:0], rowenc.Ranked{Key: f.key, Row: f.row})
+	if len(list)-from+len(f.elem) > cap(list) {
+		f.list = append(append(append(f.list[:0], list[from:at]...), f.elem...), list[at:]...)
+		list = f.list
+	} else {
+		list = replace(list, from, at, f.elem)
+	}
 	if w[countWord] == f.most {
-		e, _ := rowenc.NextRanked(f.list)
+		e, _ := rowenc.NextRanked(list)
 		w[endWord] = int64(^headOf(e.Key))
 	}
-	l.h.SetBlob(slot, f.list)
+	l.h.SetBlob(slot, list)
 	return true, nil
+}
+
+// beyond says whether an element of a list comes after the row at hand.
+func (f *first) beyond(e rowenc.Ranked, head uint64) bool {
+	if h := headOf(e.Key); h != head {
+		return h > head
+	}
+	c := bytes.Compare(e.Key, f.key)
+	return c > 0 || c == 0 && bytes.Compare(e.Row, f.row) > 0
+}
+
+// replace takes what is before from out of a list and puts x in where at is, in the memory of the list, which is large enough. What is
+// behind stays where it is if x is as long as what goes.
+func replace(list []byte, from, at int, x []byte) []byte {
+	was, n, to := len(list), len(list)-from+len(x), at-from
+	all := list[:max(n, was)]
+	if len(x) > from {
+		copy(all[to+len(x):], list[at:was])
+		copy(all, list[from:at])
+	} else {
+		copy(all, list[from:at])
+		copy(all[to+len(x):], list[at:was])
+	}
+	copy(all[to:], x)
+	return all[:n]
 }
 
 // touchMemory reads a byte of each line of memory that the lists of near occupy, in a loop that does nothing else, so that the processor

@@ -206,7 +206,8 @@ func (t *Hash) Blob(slot int32) []byte {
 	return t.blobs[slot]
 }
 
-// SetBlob sets the entry's blob to a copy of b (nil: none) and marks it dirty.
+// SetBlob sets the entry's blob to a copy of b (nil: none) and marks it dirty. What begins where Blob does, and was changed in place, is not
+// copied.
 func (t *Hash) SetBlob(slot int32, b []byte) {
 	t.putBlob(slot, b)
 	t.markDirty(slot)
@@ -223,6 +224,10 @@ func (t *Hash) putBlob(slot int32, b []byte) {
 	if b == nil {
 		t.blobs[slot] = nil
 		t.blobBytes -= int64(cap(old))
+		return
+	}
+	if len(b) > 0 && cap(old) > 0 && &b[0] == &old[:1][0] {
+		t.blobs[slot] = old[:len(b)]
 		return
 	}
 	// A blob that grows little by little is copied a logarithmic number of times.
