@@ -124,7 +124,8 @@ func (r *Rows) sealTail() {
 // ones are merged beside the epochs, or by the checkpoint that takes them away.
 const (
 	mergeNow = 1 << 15
-	manyRuns = 16
+	manyRuns = 24
+	tierRuns = 8 // of about one size
 	fanIn    = 4
 )
 
@@ -167,13 +168,32 @@ func (r *Rows) Publish(epoch uint64) {
 	}
 	r.sealed, r.pendingRows = nil, 0
 	r.view.Store(&v)
-	if len(v.runs)-r.frozen > manyRuns && !r.merging {
-		r.merging = true
-		go r.mergeBehind(lastTier(v.runs[r.frozen:]))
+	if !r.merging {
+		if runs := tooMany(v.runs[r.frozen:]); runs != nil {
+			r.merging = true
+			go r.mergeBehind(runs)
+		}
 	}
 }
 
-// lastTier gives the runs at the end that are to be merged: a run joins if those after it hold at least half as many rows together, so that
+// tooMany gives the runs at the end that are to be merged, nil if there are none yet. They are of about one size, so that a row
+// is merged once for each time that there are tierRuns times as many.
+func tooMany(runs []*run) []*run {
+	n := len(runs)
+	lo := n - 1
+	for lo > 0 && len(runs[lo-1].recs) <= 2*len(runs[n-1].recs) {
+		lo--
+	}
+	if n-lo > tierRuns {
+		return runs[lo:]
+	}
+	if n > manyRuns {
+		return lastTier(runs)
+	}
+	return nil
+}
+
+// lastTier gives the runs at the end that are to be merged where sizes are mixed: a run joins if those after it hold at least half as many rows together, so that
 // each row is merged a logarithmic number of times.
 func lastTier(runs []*run) []*run {
 	lo := len(runs) - 1
