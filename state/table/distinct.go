@@ -48,17 +48,17 @@ func (t *Hash) AddInts(keys []int64, sel []int32, rows, slots []int32) (newRows,
 
 // addInt finds or adds an int key, and says whether it was missing.
 func (t *Hash) addInt(key int64, tag uint32) (slot int32, added bool) {
-	idx, mask := t.idx, uint32(len(t.idx)-1)
+	cells, mask := t.cells, uint32(len(t.cells)-1)
 	i := tag
-	for e := idx[i&mask]; e != 0; e = idx[i&mask] {
-		if s := int32(uint32(e) - 1); uint32(e>>32) == tag && t.KeyInt(s) == key {
+	for e := cells[i&mask]; e != 0; e = cells[i&mask] {
+		if s := int32(e&t.slot) - 1; (e^tag)&^t.low == 0 && t.KeyInt(s) == key {
 			return s, t.revived(s)
 		}
 		i++
 	}
 	s := t.newSlot()
 	t.ents[int(s)*t.stride+t.w] = key
-	t.insertAt(i&mask, tag, s)
+	t.insertAt(i, tag, s)
 	t.create(s)
 	return s, true
 }
@@ -98,10 +98,10 @@ func (t *Hash) AddBytes(hashes []uint64, off []uint32, data []byte, rows, slots 
 
 // addNewBytes is addInt for bytes keys.
 func (t *Hash) addNewBytes(key []byte, tag uint32) (slot int32, added bool) {
-	idx, mask := t.idx, uint32(len(t.idx)-1)
+	cells, mask := t.cells, uint32(len(t.cells)-1)
 	i := tag
-	for e := idx[i&mask]; e != 0; e = idx[i&mask] {
-		if s := int32(uint32(e) - 1); uint32(e>>32) == tag && bytes.Equal(t.Key(s), key) {
+	for e := cells[i&mask]; e != 0; e = cells[i&mask] {
+		if s := int32(e&t.slot) - 1; (e^tag)&^t.low == 0 && bytes.Equal(t.Key(s), key) {
 			return s, t.revived(s)
 		}
 		i++
@@ -109,7 +109,7 @@ func (t *Hash) addNewBytes(key []byte, tag uint32) (slot int32, added bool) {
 	ref := t.store(key) // first, as it may fail
 	s := t.newSlot()
 	t.setKref(s, ref)
-	t.insertAt(i&mask, tag, s)
+	t.insertAt(i, tag, s)
 	t.create(s)
 	return s, true
 }

@@ -5,10 +5,7 @@ package table
 // stays the same until the entry is removed or until Freeze or Evict between
 // epochs; so slots are never kept across epochs.
 //
-// The index is an array of (tag, slot) pairs in which an entry's home is given
-// by the leading bits of its 32-bit tag. So the index is nearly in hash order,
-// growing it is one sequential pass, and a hash prefix, the unit in which
-// entries are read from disk, is a stretch of it. Words and behind them the key, or
+// The index is cells of four bytes (index.go). Words and behind them the key, or
 // where it is, lie in one array by slot, so that who looks up a key has its words in the processor's
 // caches, too; flags in another. There are no pointers for the garbage collector to follow.
 type Hash struct {
@@ -19,12 +16,9 @@ type Hash struct {
 	stride int // words of an entry in ents: w, and the key
 	intKey bool
 
-	// idx holds tag<<32 | slot+1; 0: empty. The home of a tag is given by its low bits, which say nothing of its segment: the
-	// index of a table of which some segments are only on disk is as evenly filled as any.
-	idx   []uint64
-	used  int        // index entries in use: live entries and tombs
-	limit int        // used at which the index grows
-	next  *nextIndex // nil: it does not grow now
+	index
+	used int        // index entries in use: live entries and tombs
+	next *nextIndex // nil: it does not grow now
 
 	// expect is how many entries there will be, by all that is known; 0: nothing is. A table that comes to an eighth of that makes room for all.
 	expect int
@@ -34,8 +28,8 @@ type Hash struct {
 	arena []byte
 	rare  []int64 // the rare words of each slot; nil: all of them are zero
 	// Where they lie, if they are mapped.
-	idxMem, entsMem, arenaMem, rareMem *region
-	waste                              int // bytes of arena that belong to removed entries
+	entsMem, arenaMem, rareMem *region
+	waste                      int // bytes of arena that belong to removed entries
 	// touched is of no use but that what is read ahead for its own sake goes somewhere.
 	touched byte
 
@@ -140,14 +134,14 @@ func (t *Hash) findOrAddInt(key int64) int32 {
 
 // lookupInt finds an entry in memory, tombs included.
 func (t *Hash) lookupInt(key int64, tag uint32) int32 {
-	mask := uint32(len(t.idx) - 1)
+	mask := uint32(len(t.cells) - 1)
 	for i := tag; ; i++ {
-		e := t.idx[i&mask]
+		e := t.cells[i&mask]
 		if e == 0 {
 			return -1
 		}
-		if uint32(e>>32) == tag {
-			if s := int32(uint32(e) - 1); t.KeyInt(s) == key {
+		if (e^tag)&^t.low == 0 {
+			if s := int32(e&t.slot) - 1; t.KeyInt(s) == key {
 				return s
 			}
 		}
@@ -334,10 +328,10 @@ func (t *Hash) MemBytes() int64 {
 	if t.arenaMem != nil {
 		keys = len(t.arena)
 	}
-	n := 8*cap(t.idx) + 8*ents + 8*len(t.rare) + keys + cap(t.flags) +
+	n := 4*cap(t.cells) + 8*ents + 8*len(t.rare) + keys + cap(t.flags) +
 		24*cap(t.blobs) + 4*cap(t.free) + t.disk.filter.size
 	if t.next != nil {
-		n += 8 * cap(t.next.idx)
+		n += 4 * cap(t.next.cells)
 	}
 	return int64(n) + t.blobBytes
 }

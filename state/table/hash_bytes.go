@@ -55,14 +55,14 @@ func (t *Hash) packArena(more int) {
 
 // lookupBytes finds an entry in memory, tombs included.
 func (t *Hash) lookupBytes(key []byte, tag uint32) int32 {
-	mask := uint32(len(t.idx) - 1)
+	mask := uint32(len(t.cells) - 1)
 	for i := tag; ; i++ {
-		e := t.idx[i&mask]
+		e := t.cells[i&mask]
 		if e == 0 {
 			return -1
 		}
-		if uint32(e>>32) == tag {
-			if s := int32(uint32(e) - 1); bytes.Equal(t.Key(s), key) {
+		if (e^tag)&^t.low == 0 {
+			if s := int32(e&t.slot) - 1; bytes.Equal(t.Key(s), key) {
 				return s
 			}
 		}

@@ -81,10 +81,10 @@ func (t *Hash) reserve() {
 		return
 	}
 	t.roomFor(n * t.stride)
-	if size := indexFor(n); size > len(t.idx) {
+	if size := indexFor(n); size > len(t.cells) {
 		t.resizeIndex(size)
 		for t.next != nil {
-			t.copyCells(len(t.idx))
+			t.enterSlots(len(t.flags))
 		}
 	}
 }

@@ -1,32 +1,58 @@
 package table
 
-// The index of a Hash grows in steps: the table is larger than what an epoch may take time for. While it grows there are two of them.
-// The old one goes on being whole, and lookups know nothing of the other; what is entered or taken out is so in both. With each
-// entry that comes in some cells of the old one are copied, so that the new one is whole before the old one is too full.
+import "math/bits"
 
-// growCells is how many cells are copied for each entry that comes in: all of them by the time that as many came in as a 16th of them.
+// index is the index of a Hash: cells of four bytes, so that it is in few lines of the caches. A cell holds, from its lowest bit up, the number of a slot plus
+// one; how far the cell is from its entry's home, or that it is further than can be said; and as many of the leading bits of the entry's tag, by which
+// most other entries are known without a look at their keys. 0 is an empty cell. The home of an entry is given by the low bits of its tag, which say nothing of its
+// segment: the index of a table of which some segments are only on disk is as evenly filled as any.
+type index struct {
+	cells []uint32
+	mem   *region // where they lie, if they are mapped
+	slot  uint32  // mask of the slot's bits: as many as the number of cells has
+	low   uint32  // and of those of the distance
+	shift uint    // of the distance
+	limit int     // entries at which it grows
+}
+
+// distanceBits is how many bits the distance has, where there is room for it.
+const distanceBits = 3
+
+// growCells is how many slots are entered for each entry that comes in while the index grows: all of them by the time that as many came in as a 16th of them.
 const growCells = 16
 
 // Tests change these.
 var (
 	growAtOnce = 1 << 16 // cells up to which an index is copied in one step
-	growStep   = 1 << 10 // cells that are copied at a time
+	growStep   = 1 << 10 // slots that are entered at a time
 )
 
-// nextIndex is an index that is being made.
+// nextIndex is an index that is being made. The index of a Hash grows in steps: the table is larger than what an epoch may take time for. While it grows there are two
+// of them. The old one goes on being whole, and lookups know nothing of the other; what is entered or taken out is so in both. With each
+// entry that comes in some slots are entered into the new one, so that it is whole before the old one is too full.
 type nextIndex struct {
-	idx  []uint64
-	mem  *region
-	done int // cells of the old index before it are copied
-	owed int // cells to copy
-	rate int // cells to copy for each entry that comes in
+	index
+	done int // slots before it are entered
+	owed int // slots to enter
+	rate int // slots to enter for each entry that comes in
+}
+
+// newIndex gives an index of n empty cells, a power of two.
+func (t *Hash) newIndex(n int) index {
+	x := index{limit: n / 8 * 5, shift: uint(bits.Len(uint(n)) - 1)}
+	x.cells, x.mem = t.newCells(n)
+	x.slot = uint32(n - 1)
+	x.low = x.slot
+	if x.shift+distanceBits <= 32 {
+		x.low = uint32(n<<distanceBits - 1)
+	}
+	return x
 }
 
 func (t *Hash) setIndex(n int) {
-	t.idxMem.free()
+	t.index.mem.free()
 	t.dropNext()
-	t.idx, t.idxMem = t.newCells(n)
-	t.limit = n / 8 * 5
+	t.index = t.newIndex(n)
 }
 
 // dropNext forgets the index that is being made.
@@ -48,7 +74,7 @@ func indexFor(n int) int {
 
 // grow makes the index twice as large, or as large as it is expected to become, or starts to.
 func (t *Hash) grow() {
-	n := 2 * len(t.idx)
+	n := 2 * len(t.cells)
 	for n/8*5 <= t.expect && t.expectable(t.used) {
 		n *= 2
 	}
@@ -57,144 +83,146 @@ func (t *Hash) grow() {
 
 // resizeIndex makes the index one of n cells, or starts to: there is room for all entries, and for those that come in meanwhile.
 func (t *Hash) resizeIndex(n int) {
-	t.next = &nextIndex{}
-	t.next.idx, t.next.mem = t.newCells(n)
-	t.next.rate = max(growCells, 2*len(t.idx)/max(n/8*5-t.used, 1)+1)
-	if len(t.idx) <= growAtOnce {
-		t.copyCells(len(t.idx))
+	t.next = &nextIndex{index: t.newIndex(n)}
+	t.next.rate = max(growCells, 2*len(t.flags)/max(n/8*5-t.used, 1)+1)
+	if len(t.cells) <= growAtOnce {
+		t.enterSlots(len(t.flags))
 	}
 }
 
 // stepIndex goes on with the index that is being made, as one entry comes in.
 func (t *Hash) stepIndex() {
 	if t.next.owed += t.next.rate; t.next.owed >= growStep {
-		t.copyCells(t.next.owed)
+		t.enterSlots(t.next.owed)
 	}
 }
 
-// copyCells copies n cells of the index to the one that is being made, and puts that in its place when it is whole.
-func (t *Hash) copyCells(n int) {
+// enterSlots enters n slots into the index that is being made, and puts that in the place of the other when it is whole.
+func (t *Hash) enterSlots(n int) {
 	x := t.next
-	end := min(x.done+n, len(t.idx))
-	for _, e := range t.idx[x.done:end] {
-		if e != 0 {
-			x.enter(e)
+	end := min(x.done+n, len(t.flags))
+	for s := x.done; s < end; s++ {
+		if t.flags[s]&flagFree == 0 {
+			x.enter(t.tagOf(int32(s)), int32(s))
 		}
 	}
 	x.done, x.owed = end, 0
-	if end == len(t.idx) {
-		t.idxMem.free()
-		t.idx, t.idxMem, t.next = x.idx, x.mem, nil
-		t.limit = len(t.idx) / 8 * 5
+	if end == len(t.flags) {
+		t.index.mem.free()
+		t.index, t.next = x.index, nil
 	}
 }
 
-// enter enters a cell, unless it is there.
-func (x *nextIndex) enter(e uint64) {
-	mask := uint32(len(x.idx) - 1)
-	i := uint32(e >> 32)
-	for ; x.idx[i&mask] != 0; i++ {
-		if x.idx[i&mask] == e {
+// cell gives the cell of a slot at a distance from its home.
+func (x *index) cell(tag uint32, slot int32, distance uint32) uint32 {
+	return tag&^x.low | min(distance, x.low>>x.shift)<<x.shift | uint32(slot+1)
+}
+
+// enter enters a slot, unless it is there.
+func (x *index) enter(tag uint32, slot int32) {
+	mask := uint32(len(x.cells) - 1)
+	i := tag
+	for e := x.cells[i&mask]; e != 0; e = x.cells[i&mask] {
+		if e&x.slot == uint32(slot+1) {
 			return
 		}
-	}
-	x.idx[i&mask] = e
-}
-
-// place enters a cell into an index that does not have it.
-func place(idx []uint64, e uint64) {
-	mask := uint32(len(idx) - 1)
-	i := uint32(e >> 32)
-	for idx[i&mask] != 0 {
 		i++
 	}
-	idx[i&mask] = e
+	x.cells[i&mask] = x.cell(tag, slot, i-tag)
 }
 
-// insertAt is insert for a tag whose search ended at cell i, which is empty.
-func (t *Hash) insertAt(i, tag uint32, slot int32) {
-	if t.next != nil || t.used >= t.limit {
-		t.insert(tag, slot)
-		return
+// find gives the cell of a slot; false if it is not there.
+func (x *index) find(tag uint32, slot int32) (uint32, bool) {
+	mask := uint32(len(x.cells) - 1)
+	for i := tag; x.cells[i&mask] != 0; i++ {
+		if x.cells[i&mask]&x.slot == uint32(slot+1) {
+			return i & mask, true
+		}
 	}
-	t.used++
-	t.idx[i] = uint64(tag)<<32 | uint64(uint32(slot)+1)
+	return 0, false
 }
 
-// insert enters slot under tag, whose key is known to be absent.
+// insert enters slot under tag, whose key is known to be absent and which the entry has by now.
 func (t *Hash) insert(tag uint32, slot int32) {
 	if t.next != nil {
 		t.stepIndex()
 	} else if t.used >= t.limit {
 		t.grow()
 	}
-	t.used++
-	e := uint64(tag)<<32 | uint64(uint32(slot)+1)
-	place(t.idx, e)
-	if t.next != nil {
-		t.next.enter(e)
+	if uint32(slot+1) > t.slot || t.next != nil && uint32(slot+1) > t.next.slot {
+		t.widen(int(slot) + 1)
 	}
+	t.used++
+	t.index.enter(tag, slot)
+	if t.next != nil {
+		t.next.enter(tag, slot)
+	}
+}
+
+// widen makes the index one whose cells have room for the number n, at once: slots that are not used again may be many more than the entries.
+func (t *Hash) widen(n int) {
+	size := len(t.cells)
+	for size <= n {
+		size *= 2
+	}
+	t.dropNext()
+	t.next = &nextIndex{index: t.newIndex(max(size, indexFor(t.used)))}
+	t.enterSlots(len(t.flags))
+}
+
+// insertAt is insert for a tag whose search ended at cell i, which is empty; i is not reduced to the number of cells.
+func (t *Hash) insertAt(i, tag uint32, slot int32) {
+	if t.next != nil || t.used >= t.limit || uint32(slot+1) > t.slot {
+		t.insert(tag, slot)
+		return
+	}
+	t.used++
+	t.cells[i&uint32(len(t.cells)-1)] = t.cell(tag, slot, i-tag)
 }
 
 // takeOut takes a slot out of the index, under the tag that it was entered with.
 func (t *Hash) takeOut(tag uint32, slot int32) {
-	e := uint64(tag)<<32 | uint64(uint32(slot)+1)
-	mask := uint32(len(t.idx) - 1)
-	i := tag & mask
-	for t.idx[i] != e {
-		i = (i + 1) & mask
-	}
-	closeGap(t.idx, i, t.next)
+	i, _ := t.index.find(tag, slot)
+	t.closeGap(&t.index, i)
 	if x := t.next; x != nil {
-		mask = uint32(len(x.idx) - 1)
-		for i = tag & mask; x.idx[i] != 0; i = (i + 1) & mask {
-			if x.idx[i] == e {
-				closeGap(x.idx, i, nil)
-				break
-			}
+		if i, ok := x.find(tag, slot); ok {
+			t.closeGap(&x.index, i)
 		}
 	}
 	t.used--
 }
 
-// changeSlot enters under another slot what is in the index.
+// changeSlot enters under another slot what is in the index; that slot has been looked at before if this one was.
 func (t *Hash) changeSlot(tag uint32, from, to int32) {
-	e, n := uint64(tag)<<32|uint64(uint32(from)+1), uint64(tag)<<32|uint64(uint32(to)+1)
-	mask := uint32(len(t.idx) - 1)
-	i := tag & mask
-	for t.idx[i] != e {
-		i = (i + 1) & mask
-	}
-	t.idx[i] = n
+	i, _ := t.index.find(tag, from)
+	t.cells[i] = t.cells[i]&^t.slot | uint32(to+1)
 	if x := t.next; x != nil {
-		mask = uint32(len(x.idx) - 1)
-		for i = tag & mask; x.idx[i] != 0; i = (i + 1) & mask {
-			if x.idx[i] == e {
-				x.idx[i] = n
-				break
-			}
+		if i, ok := x.find(tag, from); ok {
+			x.cells[i] = x.cells[i]&^x.slot | uint32(to+1)
+		} else {
+			x.enter(tag, to)
 		}
 	}
 }
 
-// closeGap empties cell i, and moves others so that searches that end at an empty cell stay right. Cells that move may move to where
-// they are not copied to x any more: x gets them now.
-func closeGap(idx []uint64, i uint32, x *nextIndex) {
-	mask := uint32(len(idx) - 1)
+// closeGap empties cell i, and moves others so that searches that end at an empty cell stay right.
+func (t *Hash) closeGap(x *index, i uint32) {
+	mask := uint32(len(x.cells) - 1)
 	for j := i; ; {
 		j = (j + 1) & mask
-		e := idx[j]
+		e := x.cells[j]
 		if e == 0 {
 			break
 		}
-		home := uint32(e >> 32)
-		if (j-home)&mask >= (j-i)&mask {
-			idx[i] = e
+		d := e & x.low >> x.shift
+		if d == x.low>>x.shift { // further than it says
+			d = (j - t.tagOf(int32(e&x.slot)-1)) & mask
+		}
+		if gap := (j - i) & mask; d >= gap {
+			d -= gap
+			x.cells[i] = e&^x.low | min(d, x.low>>x.shift)<<x.shift | e&x.slot
 			i = j
-			if x != nil {
-				x.enter(e)
-			}
 		}
 	}
-	idx[i] = 0
+	x.cells[i] = 0
 }

@@ -50,13 +50,18 @@ func TestIndexGrows(t *testing.T) {
 // checkIndex says what is wrong with the index: each entry must be there once, and nothing else.
 func checkIndex(h *Hash) string {
 	n := 0
-	for _, e := range h.idx {
+	for i, e := range h.cells {
 		if e == 0 {
 			continue
 		}
 		n++
-		if s := int32(uint32(e) - 1); h.flags[s]&flagFree != 0 || h.tagOf(s) != uint32(e>>32) {
+		s := int32(e&h.slot) - 1
+		tag := h.tagOf(s)
+		if h.flags[s]&flagFree != 0 || (tag^e)&^h.low != 0 {
 			return "a cell is of another entry"
+		}
+		if e != h.cell(tag, s, (uint32(i)-tag)&uint32(len(h.cells)-1)) {
+			return "a cell is elsewhere than it says"
 		}
 	}
 	if n != h.used {

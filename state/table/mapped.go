@@ -81,18 +81,18 @@ func (r *region) ints(n int) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(r.b))), len(r.b)/8)[:n]
 }
 
-func (r *region) cells() []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(r.b))), len(r.b)/8)
+func (r *region) cells() []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(r.b))), len(r.b)/4)
 }
 
 // newCells gives an index of n empty cells, and where it lies if it is mapped.
-func (t *Hash) newCells(n int) ([]uint64, *region) {
-	if n >= mapFrom && t.inf.sp.backing != nil {
-		if r := newRegion(n); r != nil {
+func (t *Hash) newCells(n int) ([]uint32, *region) {
+	if n/2 >= mapFrom && t.inf.sp.backing != nil {
+		if r := newRegion(n / 2); r != nil {
 			return r.cells(), r
 		}
 	}
-	return make([]uint64, n), nil
+	return make([]uint32, n), nil
 }
 
 // roomFor gives ents room for n words; it is not cleared.
@@ -189,7 +189,7 @@ func (t *Hash) shrinkEnts(n int) {
 
 // freeArrays lets go of what is mapped, and leaves a table without entries that must not get any; a pass or a thaw that comes to it has nothing to do.
 func (t *Hash) freeArrays() {
-	t.idxMem.free()
+	t.index.mem.free()
 	t.entsMem.free()
 	t.arenaMem.free()
 	t.rareMem.free()

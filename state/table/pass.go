@@ -47,7 +47,7 @@ func (t *Hash) evictSome(n int) int {
 				t.pass = nil
 				return n
 			}
-			t.copyCells(growStep)
+			t.enterSlots(growStep)
 			n -= growStep / 16
 			continue
 		}
@@ -143,7 +143,7 @@ func (t *Hash) endPass() {
 	if t.waste > len(t.arena)/2 {
 		t.packArena(0)
 	}
-	if size := indexFor(t.used); size < len(t.idx) && t.next == nil {
+	if size := indexFor(max(t.used, n*5/8)); size < len(t.cells) && t.next == nil {
 		t.resizeIndex(size)
 	}
 }

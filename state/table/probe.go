@@ -19,7 +19,7 @@ const (
 // probe is the scratch memory of a block.
 type probe struct {
 	tags  [probeBlock]uint32
-	homes [probeBlock]uint64 // what the index has at the keys' homes
+	homes [probeBlock]uint32 // what the index has at the keys' homes
 	keys  [probeBlock]int64
 	refs  [probeBlock]uint64
 	out   [probeBlock]int32
@@ -27,15 +27,15 @@ type probe struct {
 
 // candidates gives, for each of the first len(out) tags, the slot of the first entry with that tag, -1 if there is none.
 func (t *Hash) candidates(p *probe, out []int32) {
-	idx, mask := t.idx, uint32(len(t.idx)-1)
+	cells, mask, low, slot := t.cells, uint32(len(t.cells)-1), t.low, t.slot
 	tags, homes := p.tags[:len(out)], p.homes[:len(out)]
 	for j, e := range homes {
 		tag := tags[j]
-		for i := tag; uint32(e>>32) != tag && e != 0; {
+		for i := tag; e^tag > low && e != 0; {
 			i++
-			e = idx[i&mask]
+			e = cells[i&mask]
 		}
-		out[j] = int32(uint32(e)) - 1
+		out[j] = int32(e&slot) - 1
 	}
 }
 
@@ -90,11 +90,11 @@ func (t *Hash) findOrAddBlock(p *probe, keys []int64, slots []int32) {
 }
 
 func (t *Hash) probeInts(p *probe, keys []int64, slots []int32) {
-	idx, mask := t.idx, uint32(len(t.idx)-1)
+	cells, mask := t.cells, uint32(len(t.cells)-1)
 	tags, homes := p.tags[:len(keys)], p.homes[:len(keys)]
 	for j, key := range keys {
 		tag := tagInt(key)
-		tags[j], homes[j] = tag, idx[tag&mask]
+		tags[j], homes[j] = tag, cells[tag&mask]
 	}
 	t.candidates(p, slots)
 }
@@ -185,11 +185,11 @@ func (t *Hash) keysAt(p *probe, slots []int32) {
 // probeBytes gives candidates in slots, in p.refs where their keys are, and what these are references into. The keys are in the
 // processor's caches then.
 func (t *Hash) probeBytes(p *probe, hashes []uint64, slots []int32) (arena []byte) {
-	idx, mask := t.idx, uint32(len(t.idx)-1)
+	cells, mask := t.cells, uint32(len(t.cells)-1)
 	tags, homes := p.tags[:len(hashes)], p.homes[:len(hashes)]
 	for j, h := range hashes {
 		tag := uint32(h >> 32)
-		tags[j], homes[j] = tag, idx[tag&mask]
+		tags[j], homes[j] = tag, cells[tag&mask]
 	}
 	t.candidates(p, slots)
 	t.keysAt(p, slots)

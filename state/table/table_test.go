@@ -673,10 +673,10 @@ func TestEvictedProbes(t *testing.T) {
 	f.Written()
 	sp.Evict(h.MemBytes() * 45 / 100)
 	sp.Evict(h.MemBytes() * 45 / 100)
-	steps, n, mask := 0, 0, uint32(len(h.idx)-1)
-	for i, e := range h.idx {
+	steps, n, mask := 0, 0, uint32(len(h.cells)-1)
+	for i, e := range h.cells {
 		if e != 0 {
-			steps += int((uint32(i)-uint32(e>>32))&mask) + 1
+			steps += int((uint32(i)-h.tagOf(int32(e&h.slot)-1))&mask) + 1
 			n++
 		}
 	}

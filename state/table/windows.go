@@ -151,12 +151,12 @@ func (t *Hash) Reset() { t.reset() }
 
 // reset empties a table and keeps its memory, unless that is large.
 func (t *Hash) reset() {
-	if len(t.idx) > 1<<22 {
+	if len(t.cells) > 1<<22 {
 		t.freeArrays()
 		*t = *newHash(t.inf, t.prefix)
 		return
 	}
-	clear(t.idx)
+	clear(t.cells)
 	t.dropNext()
 	t.used, t.tombs, t.dirty, t.waste = 0, 0, 0, 0
 	t.ents, t.arena, t.flags = t.ents[:0], t.arena[:0], t.flags[:0]
