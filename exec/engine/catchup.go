@@ -511,6 +511,7 @@ func (e *Engine) handOver(v *view, f *backfill) bool {
 			v.mu.Unlock()
 			e.viewsChanged()
 			e.republish(v)
+			e.dirty = true // no checkpoint has it, and an epoch may be long in coming
 			if err := e.allNews(v, v.pos); err != nil {
 				e.fillFailed(v, err)
 			}

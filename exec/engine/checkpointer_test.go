@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidemarkdb/tidemark/checkpoint"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // TestFailedFreeze: a checkpoint that cannot be made, because what it looks at cannot be read, takes nothing away from the next one.
@@ -66,4 +69,54 @@ func spoilTables(t *testing.T, dir string) (mend func()) {
 			write(path, b)
 		}
 	}
+}
+
+// TestFilledViewIsCheckpointed: a view that was being filled when a checkpoint was made is in the last one, also where nothing else has
+// changed since.
+func TestFilledViewIsCheckpointed(t *testing.T) {
+	c := openClocked(t)
+	c.exec(`CREATE STREAM s (k int)`, `INSERT INTO s SELECT g FROM generate_series(1, 100000) g`)
+	if err := c.e.do(func() { c.e.opts.BackfillRows = 5 }); err != nil {
+		t.Fatal(err)
+	}
+	during := false
+	for range 20 {
+		c.exec(`CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n, sum(k) AS k FROM s`)
+		oid := c.e.current().cat.Relation("public", "v").OID
+		err := c.e.do(func() {
+			if st, _ := c.e.viewByOID[oid].getStatus(); st == viewBackfill {
+				during = c.e.startCheckpoint() == nil
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.want(`SELECT n FROM v`, "100000") // waits until it is filled
+		if during {
+			if err := c.e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			st, err := state.Open(c.o.Dir, state.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cp, ok, err := checkpoint.Load(st)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			if _, ok := cp.Views[oid]; !ok {
+				t.Error("the view is in no checkpoint")
+			}
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		c.exec(`DROP MATERIALIZED VIEW v`)
+	}
+	if !during {
+		t.Skip("the view was filled before a checkpoint could begin")
+	}
+	c.open()
+	c.want(`SELECT n FROM v`, "100000")
 }
