@@ -6,6 +6,7 @@ package table
 type filter struct {
 	parts [][]uint64
 	room  int // hashes that the last part has room for
+	n     int // hashes that were added
 	size  int // bytes of all parts
 }
 
@@ -39,6 +40,7 @@ func (f *filter) add(hash uint64, first int) {
 		f.room = n / filterLine * filterPer
 	}
 	f.room--
+	f.n++
 	p := f.parts[len(f.parts)-1]
 	b := p[line(hash, len(p)):][:filterLine]
 	x := spread(hash)

@@ -64,3 +64,65 @@ func TestNewKeysAreNotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestNewKeysAfterARestart: what a table has on disk is known again once its segments were missed in for some times.
+func TestNewKeysAfterARestart(t *testing.T) {
+	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}
+	const n = 20_000
+	decls := []Decl{{Name: "i", Words: 1, IntKey: true}, {Name: "s", Words: 1}}
+	sp := Open(b)
+	ints, strs := sp.Hash(decls[0]), sp.Hash(decls[1])
+	for k := range int64(n) {
+		ints.findOrAddInt(k)
+		strs.findOrAddBytes(keyBytes(k), uint32(HashBytes(keyBytes(k))>>32))
+	}
+	b.write(t, sp.Freeze())
+	sp = Open(b)
+	sp.SetBudget(1)
+	ints, strs = sp.Hash(decls[0]), sp.Hash(decls[1])
+	for k := int64(n); k < 2*n; k++ {
+		if ints.FindInt(k) >= 0 || strs.FindBytes(keyBytes(k)) >= 0 {
+			t.Fatalf("%d is there", k)
+		}
+	}
+	if b.gets > n/10 {
+		t.Errorf("%d new keys took %d reads", 2*n, b.gets)
+	}
+	for k := range int64(n) {
+		if ints.FindInt(k) < 0 || strs.FindBytes(keyBytes(k)) < 0 {
+			t.Fatalf("%d is lost", k)
+		}
+	}
+}
+
+// TestFilterForgets: where keys come, are evicted and go, the filter does not grow for ever.
+func TestFilterForgets(t *testing.T) {
+	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}
+	sp := Open(b)
+	sp.SetBudget(1)
+	h := sp.Hash(Decl{Name: "t", Words: 1, IntKey: true})
+	const each, kept = 5000, 3
+	var size int
+	for round := range int64(60) {
+		for k := range int64(each) {
+			h.findOrAddInt(round*each + k)
+		}
+		for k := range int64(each) {
+			if old := h.FindInt((round-kept)*each + k); round >= kept {
+				if old < 0 {
+					t.Fatalf("key %d of round %d is lost", k, round-kept)
+				}
+				h.Remove(old)
+			}
+		}
+		b.write(t, sp.Freeze())
+		sp.Evict(0)
+		size = max(size, h.disk.filter.size)
+		if want := int64(each) * min(round+1, kept); h.Len() != want {
+			t.Fatalf("round %d: %d entries, want %d", round, h.Len(), want)
+		}
+	}
+	if most := 10 * each * kept; size > most {
+		t.Errorf("the filter had %d bytes for %d entries", size, each*kept)
+	}
+}

@@ -18,7 +18,7 @@ type diskState struct {
 	partial bool
 	absent  int64 // entries that are only on disk
 	segBits uint
-	segs    []uint8 // segComplete and segKnown, by segment
+	segs    []uint8 // segComplete, segKnown and the number of misses (learn.go), by segment
 	missing int     // segments that are not complete
 	filter  filter
 	misses  []miss // buffer
@@ -80,6 +80,7 @@ func (t *Hash) lose(hash uint64) {
 	}
 	if *seg&segKnown != 0 {
 		d.filter.add(hash, 4*t.used) // state that does not fit mostly is several times larger
+		t.renewFilter()
 	}
 }
 
@@ -176,7 +177,6 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 		return
 	}
 	slices.SortFunc(d.misses, func(a, b miss) int { return cmp.Compare(a.tag, b.tag) })
-	rest := d.misses
 	if t.inf.sp.hasRoom(d.absent * t.entryBytes()) {
 		t.reserve()
 		for _, m := range d.misses {
@@ -186,6 +186,8 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 		}
 		return
 	}
+	before := t.MemBytes()
+	rest := t.learn(d.misses, off, data)
 	var buf []byte
 	ends := make([]int, 0, len(rest))
 	for _, m := range rest {
@@ -202,7 +204,6 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
-	before := t.MemBytes()
 	fail(t.inf.sp.backing.GetMany(keys, func(i int, v []byte) { fail(t.enter(keys[i], v)) }))
 	t.inf.sp.loaded(t.MemBytes() - before)
 }

@@ -92,12 +92,7 @@ func (t *Hash) reserve() {
 func (t *Hash) loadSegment(seg uint32) {
 	d := &t.disk
 	before := t.MemBytes()
-	shift := 8*hashKeyBytes - d.segBits
-	lo := binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(seg<<shift))
-	hi := PrefixEnd(t.prefix)
-	if next := (seg + 1) << shift; next < 1<<(8*hashKeyBytes) {
-		hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(next))
-	}
+	lo, hi := t.segmentRange(seg)
 	var err error
 	if d.load == nil {
 		d.load = newLoader(t.w, t.nrare)
