@@ -95,7 +95,7 @@ func (s *stream) inStep(b *batch.Batch, high *int64, letters *batch.Batch, epoch
 	for i := 0; i < b.N; i++ {
 		if !v.IsNull(i) {
 			if t, finite := eventMicros(v.Type, v.I64[i]); finite {
-				if *high != dataflow.NoTime && t > *high && t-*high > s.maxStep {
+				if *high != dataflow.NoTime && t > *high && uint64(t)-uint64(*high) > uint64(s.maxStep) {
 					s.letter(b, i, *high, letters, epoch)
 					continue
 				}
