@@ -82,7 +82,6 @@ type Engine struct {
 	views          []*view // in dependency order
 	viewByOID      map[catalog.OID]*view
 	shared         *sharing // what views share; nil: to be found
-	workers        int      // state partitions of the view that has most, 1 without views
 	gone           []dropped
 	lettersRead    bool // a view is built on late rows or dead letters
 	newsKept       bool // letters were kept in the last epoch
@@ -99,6 +98,7 @@ type Engine struct {
 	trimmed sync.Map // OIDs of dropped streams whose rows are no longer in the log, for snapshots that are older
 
 	checkpointEpoch atomic.Uint64 // of the last complete checkpoint
+	workers         atomic.Int32  // state partitions of the view that has most; set by the loop
 
 	failMu  sync.Mutex
 	failure *sqlerr.Error

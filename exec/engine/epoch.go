@@ -14,15 +14,20 @@ import (
 // teamRows is the number of rows of an epoch from which views with several state partitions will have work for as many cores.
 const teamRows = 1 << 13
 
+// readyFor says that an epoch of so many rows is about to come. Any goroutine may call it.
+func (e *Engine) readyFor(rows int) {
+	if n := int(e.workers.Load()); rows >= teamRows && n > 1 {
+		crew.Ready(n)
+	}
+}
+
 // runUnits makes one epoch of the units, or none if they change nothing and no view is due.
 func (e *Engine) runUnits(units []*unit) {
 	rows := 0
 	for _, u := range units {
 		rows += u.rows
 	}
-	if rows >= teamRows && e.workers > 1 {
-		crew.Ready(e.workers)
-	}
+	e.readyFor(rows)
 	b := e.newBuild()
 	var ok []*unit
 	b.lazy = len(units) > 0

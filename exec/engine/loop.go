@@ -45,6 +45,7 @@ func (s *sess) lazy() bool { return s.set.values["synchronous_commit"] == "off" 
 func (e *Engine) submitUnit(ctx context.Context, u *unit) error {
 	ch := make(chan error, 1)
 	u.done = func(err error) { ch <- err }
+	e.readyFor(u.rows)
 	select {
 	case e.queue <- u:
 	case <-e.closing:

@@ -63,15 +63,17 @@ func (e *Engine) shares() *sharing {
 		return e.shared
 	}
 	s := &sharing{joins: map[*dataflow.Source]*join{}, readers: map[catalog.OID][]*view{}}
-	e.shared, e.workers = s, 1
+	e.shared = s
+	workers := int32(1)
 	for _, v := range e.views {
 		if v.nslots > 1 {
-			e.workers = max(e.workers, int(v.partitions.Load()))
+			workers = max(workers, v.partitions.Load())
 		}
 		for _, src := range v.graph.Sources() {
 			s.readers[src.Rel.OID] = append(s.readers[src.Rel.OID], v)
 		}
 	}
+	e.workers.Store(workers)
 	if len(e.views) < 2 {
 		return s
 	}

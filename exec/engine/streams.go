@@ -169,7 +169,7 @@ func (s *stream) wake(now int64) {
 
 func (e *Engine) startStream(rel *catalog.Relation) {
 	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime,
-		team: crew.Team{Number: func() int { return e.workers }, Around: e.opts.SideBySide}}
+		team: crew.Team{Number: func() int { return int(e.workers.Load()) }, Around: e.opts.SideBySide}}
 	s.wake(e.now())
 	s.src = e.newSource(rel)
 	s.maxStep, _ = watermarkStep(rel)         // CREATE STREAM has checked it

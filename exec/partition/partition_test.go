@@ -216,6 +216,44 @@ func TestHashes(t *testing.T) {
 	}
 }
 
+// TestChoose: rows go to the slots of their hashes, whichever way is taken.
+func TestChoose(t *testing.T) {
+	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	keys := [2]*batch.Vector{batch.NewVector(types.Of(types.Int8), 0), batch.NewVector(types.Of(types.Int4), 0)}
+	var every []int32
+	for i := range 1000 {
+		every = append(every, int32(i))
+		keys[0].AppendInt(r.Int64() - r.Int64())
+		if keys[1].AppendInt(int64(r.IntN(50))); i%9 == 3 {
+			keys[1].SetNull(i)
+		}
+	}
+	for _, ks := range [][]*batch.Vector{keys[:1], keys[1:], keys[:]} {
+		for _, rows := range [][]int32{nil, every[100:], every[:0], {100, 190, 511, 512, 999}} {
+			l := &lane{fillers: make([]filler, 8)}
+			rest := l.choose(ks, rows, 100, 600)
+			want, n := make([][]int32, 8), 0
+			var h hasher
+			for i, x := range h.hash(ks, 0, 1000) {
+				if i >= 600 && rows != nil && slices.Contains(rows, int32(i)) {
+					n++
+				}
+				if i >= 100 && i < 600 && (rows == nil || slices.Contains(rows, int32(i))) {
+					want[slotOf(x, 8)] = append(want[slotOf(x, 8)], int32(i))
+				}
+			}
+			if len(rest) != n {
+				t.Errorf("%d rows are left, not %d", len(rest), n)
+			}
+			for slot := range want {
+				if got := l.fillers[slot].sel; !slices.Equal(got, want[slot]) {
+					t.Errorf("slot %d of %d keys got %v, not %v", slot, len(ks), got, want[slot])
+				}
+			}
+		}
+	}
+}
+
 // TestOf: every slot is of the partition whose range it is in.
 func TestOf(t *testing.T) {
 	for _, slots := range []int{1, 2, 8, 16, 256} {

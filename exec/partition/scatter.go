@@ -270,20 +270,8 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 		return err
 	}
 	l.queued += b.N
-	all := rows == nil
 	for lo := 0; lo < b.N; lo += batch.Target {
-		end := min(lo+batch.Target, b.N)
-		hs := l.hasher.hash(keys, lo, end)
-		if all {
-			for i, x := range hs {
-				f := &l.fillers[slotOf(x, len(l.fillers))]
-				f.sel = append(f.sel, int32(lo+i))
-			}
-		}
-		for len(rows) > 0 && int(rows[0]) < end {
-			f := &l.fillers[slotOf(hs[int(rows[0])-lo], len(l.fillers))]
-			f.sel, rows = append(f.sel, rows[0]), rows[1:]
-		}
+		rows = l.choose(keys, rows, lo, min(lo+batch.Target, b.N))
 		for i := range l.fillers {
 			f := &l.fillers[i]
 			if len(f.sel) == 0 {
@@ -303,4 +291,29 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 		}
 	}
 	return nil
+}
+
+// choose lists for each slot which of the rows [lo, hi) are its own: of those in rows, which it gives without them; nil: all.
+func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
+	slots := len(l.fillers)
+	if rows == nil && len(keys) == 1 && isWord(keys[0].Type) && keys[0].Valid == nil {
+		for i, x := range keys[0].I64[lo:hi] { // what hash does, in one go
+			f := &l.fillers[slotOf(mix(0, uint64(x)), slots)]
+			f.sel = append(f.sel, int32(lo+i))
+		}
+		return nil
+	}
+	hs := l.hasher.hash(keys, lo, hi)
+	if rows == nil {
+		for i, x := range hs {
+			f := &l.fillers[slotOf(x, slots)]
+			f.sel = append(f.sel, int32(lo+i))
+		}
+		return nil
+	}
+	for len(rows) > 0 && int(rows[0]) < hi {
+		f := &l.fillers[slotOf(hs[int(rows[0])-lo], slots)]
+		f.sel, rows = append(f.sel, rows[0]), rows[1:]
+	}
+	return rows
 }

@@ -21,8 +21,8 @@ import (
 // linger is how long a helper waits for more work, and patience how long the one who waits for helpers does so busily: several times what
 // lies between the stretches of an epoch of a millisecond, and little beside what such an epoch costs.
 const (
-	linger   = 100 * time.Microsecond
-	patience = 200 * time.Microsecond
+	linger   = 60 * time.Microsecond
+	patience = 100 * time.Microsecond
 )
 
 // maxHelpers bounds the helpers of the process.
