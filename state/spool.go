@@ -97,8 +97,10 @@ func (sp *Spool) store() error {
 	b := sp.st.db.NewBatch()
 	rest, i := *sp.buf, 0
 	for len(rest) > 0 {
-		n := frameHead + int(binary.LittleEndian.Uint32(rest))
-		if err := b.Set(spoolKey(sp.id, i), rest[frameHead:n], nil); err != nil {
+		var fr frame
+		fr.get(rest) // it is ours
+		n := fr.body() + fr.size
+		if err := b.Set(spoolKey(sp.id, i), rest[fr.body():n], nil); err != nil {
 			return errors.Join(err, b.Close())
 		}
 		rest = rest[n:]

@@ -28,8 +28,8 @@ const (
 	spoolWrite = 4 << 20
 	// spoolBlock is what writes that bypass the cache of the operating system are aligned to.
 	spoolBlock = 4096
-	// frameHead is what stands before a chunk, four bytes each, little-endian: its length, its rows, its columns and, in the highest bit, whether it has
-	// weights; CRC-32C of the chunk, and of these 16 bytes.
+	// frameHead is what a chunk begins with, four bytes each, little-endian: the length of its batch, its rows, its columns and, in the highest bit, whether it has weights; CRC-32C of the
+	// list that follows, and of these 16 bytes.
 	frameHead = 20
 	// frameWeights marks a chunk with weights.
 	frameWeights = 1 << 31
@@ -37,38 +37,52 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendFrame appends a batch as files of spools have it.
+// appendFrame appends a batch as files of spools have it: head, list and the batch. The list says of the batch's head and of each column where it ends and its CRC-32C, four bytes each.
 func appendFrame(dst []byte, b *batch.Batch) []byte {
 	at := len(dst)
-	dst = batch.Encode(append(dst, make([]byte, frameHead)...), b)
-	body := dst[at+frameHead:]
-	f := frame{len(body), b.N, uint32(len(b.Cols)), crc32.Checksum(body, castagnoli)}
-	if b.Weights != nil {
-		f.columns |= frameWeights
+	f := frame{rows: b.N, columns: len(b.Cols), weights: b.Weights != nil}
+	dst = append(dst, make([]byte, f.body())...)
+	body := len(dst)
+	dst, ends := batch.EncodeParts(dst, b, make([]int, 0, len(b.Cols)+1))
+	f.size = len(dst) - body
+	list, from := dst[at+frameHead:body], 0
+	for i, end := range ends {
+		binary.LittleEndian.PutUint32(list[8*i:], uint32(end))
+		binary.LittleEndian.PutUint32(list[8*i+4:], crc32.Checksum(dst[body+from:body+end], castagnoli))
+		from = end
 	}
+	f.sum = crc32.Checksum(list, castagnoli)
 	f.put(dst[at:])
 	return dst
 }
 
-// frame is what is known of a chunk without reading it.
+// frame is what the head of a chunk says.
 type frame struct {
 	size, rows int
-	columns    uint32
+	columns    int
+	weights    bool
 	sum        uint32
 }
 
+// body is where the batch begins.
+func (f *frame) body() int { return frameHead + 8*(f.columns+1) }
+
 func (f *frame) put(b []byte) {
+	columns := uint32(f.columns)
+	if f.weights {
+		columns |= frameWeights
+	}
 	binary.LittleEndian.PutUint32(b, uint32(f.size))
 	binary.LittleEndian.PutUint32(b[4:], uint32(f.rows))
-	binary.LittleEndian.PutUint32(b[8:], f.columns)
+	binary.LittleEndian.PutUint32(b[8:], columns)
 	binary.LittleEndian.PutUint32(b[12:], f.sum)
 	binary.LittleEndian.PutUint32(b[16:], crc32.Checksum(b[:16], castagnoli))
 }
 
 // get reads what put wrote; false: it is not that.
 func (f *frame) get(b []byte) bool {
-	f.size, f.rows = int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-	f.columns, f.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
+	columns := binary.LittleEndian.Uint32(b[8:])
+	*f = frame{int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:])), int(columns &^ frameWeights), columns&frameWeights != 0, binary.LittleEndian.Uint32(b[12:])}
 	return binary.LittleEndian.Uint32(b[16:]) == crc32.Checksum(b[:16], castagnoli)
 }
 
@@ -194,51 +208,117 @@ func (s *Spooled) eachInFile(d *batch.Decoder, f func(*batch.Batch) error) (err 
 	}
 	keep := encodings.Get().(*[]byte)
 	defer encodings.Put(keep)
-	nothing, at := d != nil && d.Nothing(), int64(0)
-	for i := range s.chunks {
-		var head [frameHead]byte
-		var fr frame
-		if at > info.Size()-frameHead {
-			return corrupt("spool %d ends before chunk %d of %d", s.id, i, s.chunks)
+	c := chunkReader{s: s, file: file, size: info.Size(), d: d, buf: keep}
+	for c.i = range s.chunks {
+		b, err := c.next()
+		if err == nil {
+			err = f(b)
 		}
-		if _, err := file.ReadAt(head[:], at); err != nil {
-			return err
-		}
-		if !fr.get(head[:]) {
-			return corrupt("head of chunk %d of spool %d has a wrong checksum", i, s.id)
-		}
-		at += frameHead
-		if int64(fr.size) > info.Size()-at {
-			return corrupt("spool %d ends in chunk %d of %d", s.id, i, s.chunks)
-		}
-		var b *batch.Batch
-		if nothing && fr.columns&frameWeights == 0 {
-			b = d.Rows(fr.rows, int(fr.columns))
-		} else if b, err = s.chunkAt(file, at, i, &fr, d, keep); err != nil {
-			return err
-		}
-		at += int64(fr.size)
-		if err := f(b); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// chunkAt reads chunk i of a file into buf and decodes it.
-func (s *Spooled) chunkAt(file vfs.File, at int64, i int, fr *frame, d *batch.Decoder, buf *[]byte) (*batch.Batch, error) {
-	*buf = slices.Grow((*buf)[:0], fr.size)[:fr.size]
-	if _, err := file.ReadAt(*buf, at); err != nil {
+// chunkReader reads the chunks of a file, one after the other.
+type chunkReader struct {
+	s        *Spooled
+	file     vfs.File
+	at, size int64
+	i        int // number of the chunk
+	d        *batch.Decoder
+	buf      *[]byte
+	first    [256]byte // head and list of a chunk of some thirty columns
+}
+
+// next reads a chunk: all of it, or no more than the columns that are wanted.
+func (c *chunkReader) next() (*batch.Batch, error) {
+	first := c.first[:min(int64(len(c.first)), max(c.size-c.at, 0))]
+	if len(first) < frameHead {
+		return nil, corrupt("spool %d ends before chunk %d of %d", c.s.id, c.i, c.s.chunks)
+	}
+	if _, err := c.file.ReadAt(first, c.at); err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(*buf, castagnoli) != fr.sum {
-		return nil, corrupt("chunk %d of spool %d has a wrong checksum", i, s.id)
+	var fr frame
+	if !fr.get(first) {
+		return nil, c.wrong("head")
 	}
-	b, err := decode(d, *buf)
-	if err != nil {
-		return nil, corrupt("chunk %d of spool %d: %v", i, s.id, err)
+	if int64(fr.body())+int64(fr.size) > c.size-c.at {
+		return nil, corrupt("spool %d ends in chunk %d of %d", c.s.id, c.i, c.s.chunks)
+	}
+	at := c.at
+	c.at += int64(fr.body()) + int64(fr.size)
+	if c.d == nil || c.d.Want == nil || fr.weights || len(first) < fr.body() {
+		return c.all(&fr, at)
+	}
+	list := first[frameHead:fr.body()]
+	if crc32.Checksum(list, castagnoli) != fr.sum {
+		return nil, c.wrong("list")
+	}
+	*c.buf = (*c.buf)[:0]
+	wanted := 0
+	for i := range fr.columns {
+		if c.d.Wants(i) {
+			from, to := fr.part(list, i+1)
+			if from > to || to > fr.size {
+				return nil, c.wrong("list")
+			}
+			wanted += to - from
+		}
+	}
+	*c.buf = slices.Grow(*c.buf, wanted) // not moved any more: columns alias it
+	return c.d.Columns(fr.rows, fr.columns, func(i int) ([]byte, error) {
+		from, to := fr.part(list, i+1)
+		n := len(*c.buf)
+		*c.buf = (*c.buf)[:n+to-from]
+		b := (*c.buf)[n:]
+		if _, err := c.file.ReadAt(b, at+int64(fr.body()+from)); err != nil {
+			return nil, err
+		}
+		if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(list[8*(i+1)+4:]) {
+			return nil, c.wrong("column")
+		}
+		return b, nil
+	})
+}
+
+// part says where, in the batch, a part of it lies: its head, or column i-1.
+func (f *frame) part(list []byte, i int) (from, to int) {
+	if i > 0 {
+		from = int(binary.LittleEndian.Uint32(list[8*i-8:]))
+	}
+	return from, int(binary.LittleEndian.Uint32(list[8*i:]))
+}
+
+// all reads a whole chunk.
+func (c *chunkReader) all(fr *frame, at int64) (*batch.Batch, error) {
+	*c.buf = slices.Grow((*c.buf)[:0], fr.body()-frameHead+fr.size)[:fr.body()-frameHead+fr.size]
+	if _, err := c.file.ReadAt(*c.buf, at+frameHead); err != nil {
+		return nil, err
+	}
+	list, body := (*c.buf)[:fr.body()-frameHead], (*c.buf)[fr.body()-frameHead:]
+	if crc32.Checksum(list, castagnoli) != fr.sum {
+		return nil, c.wrong("list")
+	}
+	end := 0
+	for i := range fr.columns + 1 {
+		from, to := fr.part(list, i)
+		if from > to || to > len(body) || crc32.Checksum(body[from:to], castagnoli) != binary.LittleEndian.Uint32(list[8*i+4:]) {
+			return nil, c.wrong("column")
+		}
+		end = to
+	}
+	b, err := decode(c.d, body)
+	if err != nil || end != len(body) {
+		return nil, corrupt("chunk %d of spool %d: %v", c.i, c.s.id, err)
 	}
 	return b, nil
+}
+
+func (c *chunkReader) wrong(what string) error {
+	return corrupt("%s of chunk %d of spool %d has a wrong checksum", what, c.i, c.s.id)
 }
 
 // loadSpoolFiles finds the files of the spools in used, removes those of others, and gives the greatest number of all.

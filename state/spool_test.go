@@ -206,8 +206,8 @@ func TestSpoilt(t *testing.T) {
 	}
 }
 
-// TestCountSpooled scans without any column: the rows are counted by what stands before the chunks.
-func TestCountSpooled(t *testing.T) {
+// TestColumnsOfSpools scans some columns, or none: then the rows are counted by what stands before the chunks.
+func TestColumnsOfSpools(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	st := openDir(t, filepath.Join(t.TempDir(), "db"))
 	weighted := noise(r, 20_000)
@@ -217,9 +217,20 @@ func TestCountSpooled(t *testing.T) {
 	}
 	chunks := []*batch.Batch{noise(r, 20_000), noise(r, 3), weighted}
 	appendEpoch(t, st, &state.EpochRecord{Changes: []state.RelChange{{OID: 1, Spooled: spooled(t, st, false, chunks...)}, {OID: 1, Batch: noise(r, 5)}}})
-	for _, want := range [][]bool{{false}, {}, {false, false, true}} {
+	columns := func(b *batch.Batch, want []bool) (s string) {
+		for i, w := range want {
+			if w && i == 1 {
+				s += fmt.Sprint(b.Cols[1].Off, string(b.Cols[1].Data))
+			} else if w {
+				s += fmt.Sprint(b.Cols[i].I64)
+			}
+		}
+		return s
+	}
+	for _, want := range [][]bool{{false}, {}, {false, false, true}, {false, true}, {false, true, true}} {
 		var got []int
 		weight := int64(0)
+		k := 0
 		err := st.ScanStreamColumns(1, 0, state.Newest, want, func(_ uint64, b *batch.Batch) error {
 			got = append(got, b.N)
 			for i := range b.N {
@@ -228,6 +239,10 @@ func TestCountSpooled(t *testing.T) {
 			if len(b.Cols) != 3 || b.Cols[0] != nil || (b.Cols[2] != nil) != (len(want) == 3) {
 				t.Errorf("columns %v", b.Cols)
 			}
+			if k < len(chunks) && columns(b, want) != columns(chunks[k], want) {
+				t.Errorf("%v: the columns of chunk %d are others", want, k)
+			}
+			k++
 			return nil
 		})
 		if err != nil || fmt.Sprint(got) != "[20000 3 20000 5]" || weight != 8 {

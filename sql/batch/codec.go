@@ -36,6 +36,13 @@ var errCodec = errors.New("batch: truncated or malformed encoding")
 
 // Encode appends the binary form of b to dst. Decode reads it.
 func Encode(dst []byte, b *Batch) []byte {
+	dst, _ = EncodeParts(dst, b, nil)
+	return dst
+}
+
+// EncodeParts is Encode that appends to ends where, counted from what dst was, the head ends and where each column, so that Decoder.Columns can read some of them by themselves.
+func EncodeParts(dst []byte, b *Batch, ends []int) ([]byte, []int) {
+	from := len(dst)
 	flags := byte(0)
 	if b.Weights != nil {
 		flags |= hasWeights
@@ -47,10 +54,12 @@ func Encode(dst []byte, b *Batch) []byte {
 	if b.Weights != nil {
 		dst = appendInts(dst, b.Weights[:b.N], &left)
 	}
+	ends = append(ends, len(dst)-from)
 	for _, v := range b.Cols {
 		dst = appendVector(dst, v, &left)
+		ends = append(ends, len(dst)-from)
 	}
-	return dst
+	return dst, ends
 }
 
 // appendVector appends a column; left is how many values of width 0 may follow.

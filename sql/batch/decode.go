@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -48,15 +47,8 @@ func (d *Decoder) Decode(b []byte) (*Batch, error) {
 	}
 	for i := range cols {
 		var v *Vector
-		if d.Want == nil || i < len(d.Want) && d.Want[i] {
-			for i >= len(d.own) {
-				d.own, d.bytes = append(d.own, nil), append(d.bytes, nil)
-			}
-			if d.own[i] == nil {
-				d.own[i] = &Vector{}
-			}
-			v = d.own[i]
-			d.vector(&r, v, n, &d.bytes[i])
+		if d.Wants(i) {
+			v = d.column(&r, i, n)
 		} else {
 			d.skip(&r, n)
 		}
@@ -71,14 +63,41 @@ func (d *Decoder) Decode(b []byte) (*Batch, error) {
 	return out, nil
 }
 
-// Nothing says that no column is wanted.
-func (d *Decoder) Nothing() bool { return d.Want != nil && !slices.Contains(d.Want, true) }
+// Wants says whether column i is wanted.
+func (d *Decoder) Wants(i int) bool { return d.Want == nil || i < len(d.Want) && d.Want[i] }
 
-// Rows gives what Decode gives of a batch of n rows without weights, where no column is wanted. It is valid until the next call.
-func (d *Decoder) Rows(n, cols int) *Batch {
-	d.out = Batch{N: n, Cols: slices.Grow(d.out.Cols[:0], cols)[:cols]}
-	clear(d.out.Cols)
-	return &d.out
+// Columns gives what Decode gives of a batch of n rows without weights: load gives the bytes of a column that is wanted, which EncodeParts tells, and which are needed for as long as the batch. Errors are
+// those of load, and those of Decode.
+func (d *Decoder) Columns(n, cols int, load func(i int) ([]byte, error)) (*Batch, error) {
+	out := &d.out
+	*out = Batch{N: n, Cols: out.Cols[:0]}
+	for i := range cols {
+		var v *Vector
+		if d.Wants(i) {
+			b, err := load(i)
+			if err != nil {
+				return nil, err
+			}
+			r := reader{b: b, left: maxConstant}
+			if v = d.column(&r, i, n); r.bad || len(r.b) > 0 {
+				return nil, errCodec
+			}
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	return out, nil
+}
+
+// column reads column i into memory that is used again.
+func (d *Decoder) column(r *reader, i, n int) *Vector {
+	for i >= len(d.own) {
+		d.own, d.bytes = append(d.own, nil), append(d.bytes, nil)
+	}
+	if d.own[i] == nil {
+		d.own[i] = &Vector{}
+	}
+	d.vector(r, d.own[i], n, &d.bytes[i])
+	return d.own[i]
 }
 
 // vector reads a column into v; data is the memory for its bytes where they cannot stay where they are.
