@@ -54,32 +54,30 @@ func (s *Space) BeginEvict(target int64) {
 // eviction is an Evict on its way.
 type eviction struct {
 	target int64
-	hot    bool // entries that were changed lately are dropped too
-	table  int  // that comes next, or from which is dropped
-	begun  bool // of table
+	used   uint8 // entries with at most so much use are dropped
+	table  int   // that comes next, or from which is dropped
+	begun  bool  // of table
 }
 
 // evictSome looks at about n entries; it gives what is left of n, above zero if there is nothing more to drop.
 func (s *Space) evictSome(n int) int {
 	for x := s.ev; x != nil; {
 		if x.table == len(s.tables) {
-			if x.table, x.hot = 0, !x.hot; !x.hot {
+			if x.used == mostUsed {
 				s.ev = nil
 				break
 			}
+			x.table, x.used = 0, x.used+1
 		}
 		t := s.tables[x.table]
 		if !x.begun {
 			s.mem.Store(s.MemBytes())
-			mem, limit := s.mem.Load()-s.FilterBytes(), x.target
-			if x.hot {
-				limit += limit / 4 // what is in use is not dropped for a little
-			}
-			if mem <= limit {
+			mem := s.mem.Load() - s.FilterBytes()
+			if mem <= x.target+x.target/(4*mostUsed)*int64(x.used) { // what is in use is not dropped for a little
 				s.ev = nil
 				break
 			}
-			t.beginEvict(x.hot, mem-x.target)
+			t.beginEvict(x.used, mem-x.target)
 			x.begun = true
 		}
 		if n = t.evictSome(n); n <= 0 {
@@ -108,7 +106,7 @@ func (s *Space) Load(max int64) bool {
 	return true
 }
 
-func (w *Windows) beginEvict(hot bool, want int64) {
+func (w *Windows) beginEvict(used uint8, want int64) {
 	for _, h := range w.spare {
 		want -= h.MemBytes()
 		h.freeArrays()
@@ -121,7 +119,7 @@ func (w *Windows) beginEvict(hot bool, want int64) {
 		}
 		// Each has its part of what is to go, by its size.
 		h := w.open[end].h
-		h.beginEvict(hot, want)
+		h.beginEvict(used, want)
 		want -= h.pass.size()
 		w.evicting = append(w.evicting, h)
 	}
@@ -149,17 +147,23 @@ func (w *Windows) load(max int64) bool {
 	return true
 }
 
-func (t *Ordered) beginEvict(hot bool, want int64) {
-	t.toEvict, t.evictHot, t.evictAt = want, hot, t.evictAt[:0]
+func (t *Ordered) beginEvict(used uint8, want int64) {
+	t.toEvict, t.evictUsed, t.evictAt = want, used, t.evictAt[:0]
+	if used < mostUsed && used > 0 {
+		t.toEvict = 0 // there are no degrees of it
+	}
 }
 
-// evictSome drops clean entries of leaves that were not touched since the last eviction came to them, or with evictHot of all.
+// evictSome drops clean entries of leaves that were not touched since the last eviction came to them, or with the most use of all.
 func (t *Ordered) evictSome(n int) int {
+	if t.toEvict <= 0 && t.evictUsed > 0 {
+		return max(n, 1)
+	}
 	for n > 0 {
 		q, _ := t.p.seek(t.evictAt)
 		next, more := t.p.sepAfter(q)
 		n--
-		if l := t.p.leaf(q); t.toEvict > 0 && (t.evictHot || !l.touched) {
+		if l := t.p.leaf(q); t.toEvict > 0 && (t.evictUsed > 0 || !l.touched) {
 			n -= len(l.ents)
 			before := t.p.bytes
 			if dropped := int64(t.p.dropClean(q)); dropped > 0 {

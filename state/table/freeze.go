@@ -196,16 +196,20 @@ func (t *Hash) freezeTo(f *Frozen) {
 	for ; i+8 <= n; i += 8 { // eight at a time
 		x := binary.LittleEndian.Uint64(flags[i:])
 		d := x & (ones * uint64(flagDirty))
-		x &^= ones * uint64(flagDirty|flagHot)
+		used, often := x&(ones*uint64(flagUsed)), x&(ones*uint64(flagOften))
+		x &^= ones * uint64(flagDirty|useFlags)
+		x |= often>>1&^used | often&(used<<1) // one less, but not less than none
 		// flagDirty is the lowest bit.
-		x |= d * uint64(flagPending|flagFrozen|flagOnDisk|flagHot)
+		x |= d * uint64(flagPending|flagFrozen|flagOnDisk|useFlags)
 		binary.LittleEndian.PutUint64(flags[i:], x)
 	}
 	for ; i < n; i++ {
 		fl := flags[i]
-		flags[i] = fl &^ (flagDirty | flagHot)
+		flags[i] = fl &^ (flagDirty | useFlags)
 		if fl&flagDirty != 0 {
-			flags[i] |= flagPending | flagFrozen | flagOnDisk | flagHot
+			flags[i] |= flagPending | flagFrozen | flagOnDisk | useFlags
+		} else if fl&useFlags != 0 {
+			flags[i] |= fl&useFlags - flagUsed
 		}
 	}
 	if dirty > 0 {

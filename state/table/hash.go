@@ -54,9 +54,23 @@ const (
 	flagOnDisk  // on disk, or in a run that is being written
 	flagTomb    // removed; kept because flagOnDisk
 	flagFrozen  // in a run that is being written
-	flagHot     // changed between the last two Freezes
-	flagFree    // the slot is not in use
+	flagUsed    // with flagOften, a number: how lately the entry was used (Hash)
+	flagOften   // its upper digit
 	flagPending // as of the last Freeze, and not copied yet (Hash)
+)
+
+// flagFree are the flags of a slot of a Hash that is not in use: those of something removed that need not be remembered.
+const flagFree = flagTomb
+
+// isFree says of the flags of a slot of a Hash whether it is not in use.
+func isFree(f uint8) bool { return f&(flagTomb|flagOnDisk) == flagFree }
+
+// What eviction goes by: an entry that changes has the greatest use as of the next Freeze, one that was read from disk for its own sake the
+// least above none; each Freeze that finds an entry unchanged takes one off.
+const (
+	useShift = 5
+	useFlags = flagUsed | flagOften
+	mostUsed = 3
 )
 
 const (
@@ -81,7 +95,7 @@ func (t *Hash) newSlot() int32 {
 	for n := len(t.free); n > 0; n = len(t.free) {
 		s := t.free[n-1]
 		t.free = t.free[:n-1]
-		if int(s) >= len(t.flags) || t.flags[s]&flagFree == 0 {
+		if int(s) >= len(t.flags) || !isFree(t.flags[s]) {
 			continue
 		}
 		clear(t.ents[int(s)*t.stride : (int(s)+1)*t.stride])
@@ -262,7 +276,7 @@ func (t *Hash) MarkDirty(slots []int32) {
 // Remove removes an entry; its slot may be used for the next one that is added.
 func (t *Hash) Remove(slot int32) {
 	f := t.flags[slot]
-	if f&(flagTomb|flagFree) != 0 {
+	if f&flagTomb != 0 {
 		return
 	}
 	if t.blobs != nil {
@@ -309,7 +323,7 @@ func (t *Hash) hashOf(slot int32) uint64 {
 func (t *Hash) Each(f func(slot int32) bool) {
 	t.fetchAll()
 	for s := range t.flags {
-		if t.flags[s]&(flagTomb|flagFree) == 0 && !f(int32(s)) {
+		if t.flags[s]&flagTomb == 0 && !f(int32(s)) {
 			return
 		}
 	}

@@ -40,7 +40,7 @@ func (t *Hash) packArena(more int) {
 	old, oldMem := t.arena, t.arenaMem
 	t.newArena((len(old)-t.waste+len(old)/4+more)/8 + 1)
 	for s := range int32(len(t.flags)) {
-		if t.flags[s]&flagFree != 0 {
+		if isFree(t.flags[s]) {
 			continue
 		}
 		r := t.kref(s)

@@ -142,7 +142,7 @@ func (t *Hash) enter(diskKey, val []byte) error {
 		}
 		s = t.placeBytes(k, tag)
 	}
-	t.flags[s] = flagOnDisk
+	t.flags[s] = flagOnDisk | flagUsed
 	t.disk.absent--
 	var few [8]int64
 	rare := few[:min(t.nrare, len(few))]

@@ -57,7 +57,7 @@ func checkIndex(h *Hash) string {
 		n++
 		s := int32(e&h.slot) - 1
 		tag := h.tagOf(s)
-		if h.flags[s]&flagFree != 0 || (tag^e)&^h.low != 0 {
+		if isFree(h.flags[s]) || (tag^e)&^h.low != 0 {
 			return "a cell is of another entry"
 		}
 		if e != h.cell(tag, s, (uint32(i)-tag)&uint32(len(h.cells)-1)) {

@@ -59,7 +59,7 @@ func (t *Hash) each(f func(e *Entry) bool) bool { return t.eachOf(&Entry{}, f) }
 func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 	words := make([]int64, t.w+t.nrare)
 	for s, fl := range t.flags {
-		if fl&(flagTomb|flagFree) != 0 {
+		if fl&flagTomb != 0 {
 			continue
 		}
 		s := int32(s)

@@ -28,9 +28,9 @@ type Ordered struct {
 	fz     *orderedFreeze // nil: no Freeze has leaves to copy
 	thawed []byte         // leaves before this key have been thawed
 
-	toEvict  int64 // bytes to drop
-	evictHot bool
-	evictAt  []byte // leaves before this key were looked at
+	toEvict   int64  // bytes to drop
+	evictUsed uint8  // above zero: from leaves that were touched, too
+	evictAt   []byte // leaves before this key were looked at
 }
 
 // span is a range of keys [lo, hi); hi nil: no bound.

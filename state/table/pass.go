@@ -5,6 +5,7 @@ package table
 // slots, and memory behind them goes back. Between two steps the table is as any other, and used as any other.
 type pass struct {
 	keep uint8 // flags of entries that stay; 0: all stay
+	used uint8 // what is dropped has at most so much use, in place of flags
 	drop int   // entries yet to drop
 	per  int64 // bytes of an entry, its part of the index included
 	low  int   // slots before it stay
@@ -21,16 +22,13 @@ func (p *pass) size() int64 {
 
 const keepFlags = flagDirty | flagFrozen | flagTomb
 
-// beginEvict begins a pass that frees about want bytes.
-func (t *Hash) beginEvict(hot bool, want int64) {
+// beginEvict begins a pass that frees about want bytes, of entries with at most so much use.
+func (t *Hash) beginEvict(used uint8, want int64) {
 	t.pass = nil
 	if len(t.flags) == 0 {
 		return
 	}
-	p := &pass{keep: keepFlags, per: max(t.MemBytes()/int64(len(t.flags)), 1)}
-	if !hot {
-		p.keep |= flagHot
-	}
+	p := &pass{keep: keepFlags, used: used << useShift, per: max(t.MemBytes()/int64(len(t.flags)), 1)}
 	p.drop = int(min(want/p.per+1, int64(len(t.flags))))
 	t.pass = p
 }
@@ -58,12 +56,12 @@ func (t *Hash) evictSome(n int) int {
 		}
 		n--
 		switch f := t.flags[last]; {
-		case f&flagFree != 0:
+		case isFree(f):
 		case t.droppable(f):
 			t.drop(int32(last))
 		default:
 			for ; p.low < last; p.low++ {
-				if f := t.flags[p.low]; f&flagFree != 0 || t.droppable(f) {
+				if f := t.flags[p.low]; isFree(f) || t.droppable(f) {
 					break
 				}
 				if p.low&7 == 7 {
@@ -74,7 +72,7 @@ func (t *Hash) evictSome(n int) int {
 				p.low = last + 1
 				continue
 			}
-			if t.flags[p.low]&flagFree == 0 {
+			if !isFree(t.flags[p.low]) {
 				t.drop(int32(p.low))
 			}
 			t.move(int32(last), int32(p.low))
@@ -90,7 +88,7 @@ func (t *Hash) evictSome(n int) int {
 
 func (t *Hash) droppable(f uint8) bool {
 	p := t.pass
-	return p.drop > 0 && f&p.keep == 0 && f&flagOnDisk != 0
+	return p.drop > 0 && f&p.keep == 0 && f&flagOnDisk != 0 && f&useFlags <= p.used
 }
 
 // drop takes an entry out of memory that is on disk.

@@ -79,17 +79,17 @@ type member interface {
 	Len() int64
 	MemBytes() int64
 	dirtyEntries() int64
-	heldEntries() int64              // those in memory
-	freeze(f *Frozen, meta *part)    // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
-	freezing() bool                  // something is left for copyFrozen
-	copyFrozen(n int) int            // copies about n entries, gives what is left of n
-	beginThaw()                      // what was frozen is on disk now
-	thaw(n int) int                  // lets go of about n entries, gives what is left of n; above zero: it is done
-	beginEvict(hot bool, want int64) // has evictSome drop clean entries, of about want bytes
-	evictSome(n int) int             // looks at about n entries, gives what is left of n; above zero: it is done
-	load(max int64) bool             // reads what is missing, says whether all is there
-	each(f func(e *Entry) bool) bool // false: f stopped it
-	clear()                          // empties the table, nothing is on disk any more
+	heldEntries() int64                // those in memory
+	freeze(f *Frozen, meta *part)      // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
+	freezing() bool                    // something is left for copyFrozen
+	copyFrozen(n int) int              // copies about n entries, gives what is left of n
+	beginThaw()                        // what was frozen is on disk now
+	thaw(n int) int                    // lets go of about n entries, gives what is left of n; above zero: it is done
+	beginEvict(used uint8, want int64) // has evictSome drop clean entries with at most so much use (0 to mostUsed), of about want bytes
+	evictSome(n int) int               // looks at about n entries, gives what is left of n; above zero: it is done
+	load(max int64) bool               // reads what is missing, says whether all is there
+	each(f func(e *Entry) bool) bool   // false: f stopped it
+	clear()                            // empties the table, nothing is on disk any more
 }
 
 // Kind is the kind of a table.

@@ -337,14 +337,17 @@ func (t *Stretches) beginThaw() {
 func (t *Stretches) thaw(n int) int { return max(n, 1) }
 
 // beginEvict has evictSome drop what is on disk of stretches, older ones first.
-func (t *Stretches) beginEvict(hot bool, want int64) {
+func (t *Stretches) beginEvict(used uint8, want int64) {
 	want -= int64(len(t.pool.blocks)) * rowBlock
 	t.pool.blocks, t.evicting = nil, t.evicting[:0]
+	if used > 0 && used < mostUsed {
+		return // there are no degrees of it
+	}
 	for _, x := range t.list {
 		switch {
 		case want <= 0:
 			return
-		case !hot && x.touched:
+		case used == 0 && x.touched:
 			x.touched = false
 		case x.safe > 0:
 			want -= x.memBytes()
