@@ -247,13 +247,19 @@ func (r *run) take(from *run, rec *rowRec, weight int64) {
 	c.off, c.weight = uint64(len(r.data)), weight
 	r.data = append(r.data, from.data[rec.off:rec.off+uint64(rec.length)]...)
 	r.recs = append(r.recs, c)
+	if weight < 0 {
+		r.less++
+	}
 }
 
 // mergeChunk is the number of rows that are merged at a time: what sorting them takes stays in the near caches.
 const mergeChunk = 1 << 15
 
 // mergeRuns makes one run of several, adding up weights. It sorts stretches of all of them that lie between the same keys.
-func mergeRuns(runs []*run) *run {
+func mergeRuns(runs []*run) *run { return mergeTo(runs, 1) }
+
+// mergeTo is mergeRuns for runs of which about one row in so many is left.
+func mergeTo(runs []*run, part int) *run {
 	if len(runs) == 1 {
 		return runs[0]
 	}
@@ -263,7 +269,7 @@ func mergeRuns(runs []*run) *run {
 		n += len(r.recs)
 		size += len(r.data)
 	}
-	out.recs, out.data = make([]rowRec, 0, n), make([]byte, 0, size)
+	out.recs, out.data = make([]rowRec, 0, n/part), make([]byte, 0, size/part)
 	p := placesPool.Get().(*places)
 	defer p.done()
 	for _, r := range runs {

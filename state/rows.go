@@ -41,6 +41,8 @@ type Rows struct {
 	drops   uint64 // counts DropContents
 	wiped   uint64 // value of drops that the last Freeze took in
 	merging bool
+	mergeOf int64 // bytes of what is being merged beside the epochs, of which there is a copy then
+	shrunk  int   // rows that were left when Shrink last merged what the next Freeze takes
 	set     atomic.Bool
 }
 
@@ -170,8 +172,7 @@ func (r *Rows) Publish(epoch uint64) {
 	r.view.Store(&v)
 	if !r.merging {
 		if runs := tooMany(v.runs[r.frozen:]); runs != nil {
-			r.merging = true
-			go r.mergeBehind(runs)
+			r.beginMerge(runs, 1)
 		}
 	}
 }
@@ -193,6 +194,38 @@ func tooMany(runs []*run) []*run {
 	return nil
 }
 
+// Shrink begins to merge all that the next Freeze would take, beside the epochs, if that may leave half of it or less: rows that came and went since the last Freeze
+// need not be written. It says whether runs are being merged.
+func (r *Rows) Shrink() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.merging {
+		return true
+	}
+	runs := r.view.Load().runs[r.frozen:]
+	rows, less := 0, 0
+	for _, x := range runs {
+		rows += len(x.recs)
+		less += x.less
+	}
+	// What goes is a row that came, and its removal. After a Shrink it pays again when there is twice as much.
+	if len(runs) < 2 || rows < mergeNow || 4*less < rows || rows < 2*r.shrunk {
+		return false
+	}
+	r.shrunk = rows // it may turn out that nothing has gone
+	r.beginMerge(runs, 2)
+	return true
+}
+
+// beginMerge begins to merge runs that stand together, of which about one row in so many will be left.
+func (r *Rows) beginMerge(runs []*run, part int) {
+	r.merging, r.mergeOf = true, 0
+	for _, x := range runs {
+		r.mergeOf += x.memBytes() / int64(part)
+	}
+	go r.mergeBehind(runs, part)
+}
+
 // lastTier gives the runs at the end that are to be merged where sizes are mixed: a run joins if those after it hold at least half as many rows together, so that
 // each row is merged a logarithmic number of times.
 func lastTier(runs []*run) []*run {
@@ -206,11 +239,11 @@ func lastTier(runs []*run) []*run {
 }
 
 // mergeBehind merges runs beside the epochs, and puts the result in their place if they still stand together.
-func (r *Rows) mergeBehind(runs []*run) {
-	m := mergeRuns(runs)
+func (r *Rows) mergeBehind(runs []*run, part int) {
+	m := mergeTo(runs, part)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.merging = false
+	r.merging, r.mergeOf = false, 0
 	v := *r.view.Load()
 	for i := r.frozen; i+len(runs) <= len(v.runs); i++ {
 		if v.runs[i] != runs[0] {
@@ -220,6 +253,9 @@ func (r *Rows) mergeBehind(runs []*run) {
 			if v.runs[i+j] != runs[j] {
 				return
 			}
+		}
+		if i == r.frozen {
+			r.shrunk = len(m.recs)
 		}
 		out := append(make([]*run, 0, len(v.runs)-len(runs)+8), v.runs[:i]...)
 		if len(m.recs) > 0 {
@@ -247,7 +283,10 @@ func (r *Rows) DropContents() {
 
 // MemBytes gives the memory of changes that are not on disk.
 func (r *Rows) MemBytes() int64 {
-	n := r.tail.memBytes()
+	r.mu.Lock()
+	n := r.mergeOf
+	r.mu.Unlock()
+	n += r.tail.memBytes()
 	for _, b := range r.given {
 		n += int64(b.MemBytes())
 	}
@@ -282,7 +321,7 @@ func (r *Rows) Freeze() *Section {
 	}
 	s.each = func(f func(change) error) error { return r.writeRuns(s.prefix, runs, wipe, f) }
 	s.records = []record{countRecord(r.oid, count{rows: v.rows})}
-	r.frozen = len(v.runs)
+	r.frozen, r.shrunk = len(v.runs), 0
 	drops := r.drops
 	s.written = func(p *pin) { r.written(p, len(runs), drops) }
 	return s

@@ -15,6 +15,7 @@ import (
 type run struct {
 	data []byte
 	recs []rowRec
+	less int // rows with a weight below zero, once it is sorted
 }
 
 // rowRec locates a row in data. head is the start of the key, for comparing.
@@ -31,7 +32,7 @@ func (r *run) key(i int) []byte {
 	return r.data[c.off : c.off+uint64(c.length) : c.off+uint64(c.length)]
 }
 
-func (r *run) memBytes() int64 { return int64(cap(r.data) + 40*cap(r.recs)) }
+func (r *run) memBytes() int64 { return int64(cap(r.data) + 32*cap(r.recs)) }
 
 // seek gives the first row with key >= k; k nil: the first.
 func (r *run) seek(k []byte) int {

@@ -52,6 +52,8 @@ type Store struct {
 	syncMu    sync.Mutex    // held by SyncLog
 	unsynced  atomic.Bool   // the log has records that were appended lazily since the last SyncLog
 	nextFile  atomic.Uint64 // names of tables to ingest
+	toWrite   atomic.Int64  // bytes that the Write that runs, or ran last, has to write, about
+	wrote     atomic.Int64  // and those that it wrote
 
 	spools *spoolIndex
 

@@ -41,6 +41,8 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 		}
 		size += x.bytes
 	}
+	s.wrote.Store(0)
+	s.toWrite.Store(size)
 	// A checkpoint may use half of the reserve: after it, the log and what was dropped can be deleted.
 	if err := s.checkSpace(int(size), s.opts.ReserveBytes/2); err != nil {
 		return err
@@ -70,6 +72,11 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 		x.written(p)
 	}
 	return nil
+}
+
+// WriteProgress gives the part of the Write that runs, or ran last, that is done, about: from 0 to 1. It may be called from any goroutine.
+func (s *Store) WriteProgress() float64 {
+	return min(float64(s.wrote.Load())/float64(max(s.toWrite.Load(), 1)), 1)
 }
 
 // recordSections gives the sections of small records, whose keys come last.
@@ -194,7 +201,9 @@ func (t *tableWriter) add(c change) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	t.size += len(c.key) + len(c.val)
+	n := len(c.key) + len(c.val)
+	t.size += n
+	t.s.wrote.Add(int64(n))
 	if c.op == opDelete {
 		return t.w.Delete(c.key)
 	}

@@ -22,6 +22,7 @@ type checkpointer struct {
 	done    chan error
 	copying *frozenState // of the one on its way: not all of it is copied yet
 	stepped time.Time    // when the loop last worked at it
+	base    int64        // the memory in use when all was copied
 	again   *frozenState // of a write that failed and changed nothing: it must be written before anything newer is frozen
 }
 
@@ -43,25 +44,24 @@ func (e *Engine) maybeCheckpoint() {
 	}
 	c, used := e.checkpoints, e.memoryUsed()
 	if used > e.opts.mostState() && e.thawing && c.copying == nil {
-		e.finishEvict()
-		used = e.memoryUsed()
+		e.dropSome()
+		used = e.memory
 	}
 	if c.running {
-		if used > e.opts.mostState() {
-			// Epochs make state faster than it is written: they wait.
-			e.copyAll()
-			err := <-c.done
-			c.done <- err
-		}
+		e.keepPace()
 		return
+	}
+	used += e.toCopy
+	if used > e.opts.muchState()/4*3 {
+		e.shrinkContents() // it takes memory itself at first
 	}
 	since := time.Since(e.lastCheckpoint)
 	if since < e.opts.CheckpointInterval {
 		if used <= e.opts.muchState() || since < minCheckpointInterval || c.again != nil {
 			return
 		}
-		// What is on disk anyway may be enough to drop.
-		if e.dropClean() {
+		// What is on disk anyway may be enough to drop, and what need not be written enough to merge.
+		if e.dropClean() || e.shrinkContents() {
 			return
 		}
 	}
@@ -69,6 +69,33 @@ func (e *Engine) maybeCheckpoint() {
 		e.log.Error().Err(err).Msg("checkpoint failed")
 	}
 }
+
+// keepPace has the loop wait while epochs make state faster than a checkpoint is written: from muchState on they may take of what is left up to
+// mostState the part that is written, so that each waits a little rather than one for all of the checkpoint.
+func (e *Engine) keepPace() {
+	c, much, most := e.checkpoints, e.opts.muchState(), e.opts.mostState()
+	if e.memory <= much {
+		return
+	}
+	if c.copying != nil {
+		if e.memory <= most {
+			return // copying is quick, and done between the epochs
+		}
+		e.copyAll()
+	}
+	base := max(much, c.base)
+	for room := float64(max(most-base, 0)); e.memory > base+int64(room*e.store.WriteProgress()); {
+		select {
+		case err := <-c.done:
+			c.done <- err
+			return
+		case <-time.After(paceStep):
+		}
+	}
+}
+
+// paceStep is how often a loop that waits looks how far a checkpoint is.
+const paceStep = 2 * time.Millisecond
 
 // minCheckpointInterval is the least time between checkpoints, however much state there is.
 const minCheckpointInterval = 500 * time.Millisecond
@@ -139,6 +166,7 @@ func (e *Engine) copyAll() {
 	for _, x := range f.frozen {
 		x.Complete()
 	}
+	c.base = e.countMemory()
 	done := c.done
 	go func() {
 		written, err := e.writeCheckpoint(f)

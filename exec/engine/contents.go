@@ -24,6 +24,8 @@ type contents interface {
 	// drop empties the relation.
 	drop()
 	memBytes() int64
+	// shrink has changes merged that are not on disk, if that may take them much less memory; it says whether that goes on.
+	shrink() bool
 }
 
 // The hidden relations of a view have OIDs of their own, beyond those of the catalog.
@@ -65,6 +67,7 @@ func (c *chunkContents) publish(epoch uint64) contentSnapshot {
 func (c *chunkContents) freeze() *state.Section { return c.c.Freeze() }
 func (c *chunkContents) drop()                  { c.c.DropContents() }
 func (c *chunkContents) memBytes() int64        { return c.c.MemBytes() }
+func (c *chunkContents) shrink() bool           { return false }
 
 type chunkSnapshot struct{ s *state.ChunksSnapshot }
 
@@ -158,6 +161,7 @@ func (c *rowContents) publish(epoch uint64) contentSnapshot {
 func (c *rowContents) freeze() *state.Section { return c.r.Freeze() }
 func (c *rowContents) drop()                  { c.r.DropContents() }
 func (c *rowContents) memBytes() int64        { return c.r.MemBytes() }
+func (c *rowContents) shrink() bool           { return c.r.Shrink() }
 
 type rowSnapshot struct{ s *state.RowsSnapshot }
 

@@ -91,6 +91,7 @@ type Engine struct {
 	checkpoints    *checkpointer
 	memoryAt       time.Time // when memoryUsed counted last
 	memory         int64     // what it counted
+	toCopy         int64     // what copies of changed state would take besides
 	thawing        bool      // a checkpoint was written, and operator state has to let go of what it kept for it
 	stopViews      bool      // during a recovery after others that did not end
 	startedAt      int64     // microseconds since 1970

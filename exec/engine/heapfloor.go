@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // A server with little state has a heap of a few megabytes, which Go collects each time that it has doubled: under load ten times a
@@ -15,9 +18,15 @@ import (
 // maxHeapFloor bounds what the heap may grow by before it is collected, however large the budget; a larger heap doubles first, as ever.
 const maxHeapFloor = 64 << 20
 
+// minHeadroom is what the heap may grow by, where the budget is too small for that.
+const minHeadroom = 16 << 20
+
 var heapFloor struct {
 	once  sync.Once
 	bytes atomic.Int64
+
+	mu  sync.Mutex
+	now int64 // GOGC as it was set last, 0: it was not
 }
 
 // setHeapFloor makes the heap grow by a thirty-second of the budget at least, or maxHeapFloor, between two collections. GOGC in the
@@ -27,26 +36,47 @@ func setHeapFloor(budget int64) {
 		return
 	}
 	heapFloor.bytes.Store(min(budget/32, maxHeapFloor))
-	heapFloor.once.Do(func() { afterCollection(paceCollector()) })
+	heapFloor.once.Do(func() { afterCollection(paceCollector) })
 }
 
-// paceCollector gives the function that sets GOGC, in percent of what is live, by what the last collection found.
-func paceCollector() func() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	now := int64(100)
-	return func() {
-		metrics.Read(live)
-		want := collectAt(int64(live[0].Value.Uint64()), heapFloor.bytes.Load())
-		if d := want - now; d > now/8 || d < -now/8 || want == 100 && now != 100 { // setting it stops the world for a moment
-			debug.SetGCPercent(int(want))
-			now = want
-		}
+// heapNow is Go's memory: the heap's objects as of the last collection, and what there is beside objects and free memory.
+type heapNow struct{ live, beside int64 }
+
+func readHeap() heapNow {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	is := func(i int) int64 { return int64(s[i].Value.Uint64()) }
+	return heapNow{is(0), is(1) - is(2) - is(3) - is(4)}
+}
+
+// paceCollector sets GOGC, in percent of what is live, by what the last collection found, once there is a floor. It may be called from any goroutine.
+func paceCollector() {
+	floor := heapFloor.bytes.Load()
+	if floor == 0 {
+		return
+	}
+	m := readHeap()
+	room := int64(math.MaxInt64)
+	if limit := memoryLimit.Load(); limit != 0 {
+		room = limit - table.MappedBytes() - m.beside - m.live
+	}
+	want := collectAt(m.live, floor, room)
+	heapFloor.mu.Lock()
+	defer heapFloor.mu.Unlock()
+	now := heapFloor.now
+	if d := want - now; d > now/8 || d < -now/8 || want == 100 && now != 100 { // setting it stops the world for a moment
+		debug.SetGCPercent(int(want))
+		heapFloor.now = want
 	}
 }
 
-// collectAt is the growth, in percent of the live bytes, after which the heap is collected.
-func collectAt(live, floor int64) int64 {
-	return max(100, min(100*floor/max(live, 1<<16), 1<<20))
+// collectAt is the growth, in percent of the live bytes, after which the heap is collected: when it has doubled, or sooner where the budget
+// has less room. A collection costs what has pointers, of which large state has little; but the heap grows by a quarter at least, and by minHeadroom.
+func collectAt(live, floor, room int64) int64 {
+	live = max(live, 1<<16)
+	percent := func(n int64) int64 { return min(n, 1<<40) * 100 / live }
+	return min(max(min(percent(room), 100), 25, min(percent(minHeadroom), 100), percent(floor)), 1<<20)
 }
 
 // afterCollection calls f after each collection, now and then not.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 	"time"
 
@@ -25,31 +24,36 @@ func LimitMemory(budget int64) {
 		return
 	}
 	// A sixteenth above: what the budget counts is close to it when state is large, and collecting all the time to stay below it helps nobody.
-	memoryLimit.Store(max(budget+budget/16, minMemoryLimit))
+	// The program itself is not Go's memory, and a process may take a quarter more than the budget in all.
+	memoryLimit.Store(max(min(budget+budget/16, budget/16*19-programBytes), minMemoryLimit))
 	limitHeap()
 	setHeapFloor(budget)
 }
 
-// minMemoryLimit is what the process itself needs, however small the budget.
-const minMemoryLimit = 64 << 20
+const (
+	// minMemoryLimit is what the process itself needs, however small the budget.
+	minMemoryLimit = 64 << 20
+	// programBytes is what a process has in memory of the program's file, and Go's runtime for itself.
+	programBytes = 40 << 20
+)
 
 // memoryLimit is that of LimitMemory, 0 if there is none; heapLimit is what of it Go's runtime was told last.
 var memoryLimit, heapLimit atomic.Int64
 
 // limitHeap gives Go's heap what tables do not have outside of it, but never less than half as much again as is live: a heap that can't
-// get below its limit is collected all the time.
+// get below its limit is collected all the time. It is paceCollector that keeps the heap smaller than that.
 func limitHeap() {
 	limit := memoryLimit.Load()
 	if limit == 0 {
 		return
 	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	heap := max(limit-table.MappedBytes(), int64(live[0].Value.Uint64()/2*3), minMemoryLimit)
+	m := readHeap()
+	heap := max(limit-table.MappedBytes(), m.live/2*3+m.beside, minMemoryLimit)
 	if d := heap - heapLimit.Load(); d > limit/64 || d < -limit/64 {
 		heapLimit.Store(heap)
 		debug.SetMemoryLimit(heap)
 	}
+	paceCollector()
 }
 
 // The parts of the memory budget. What state and contents take between checkpoints is above what is kept of state: entries that
@@ -58,14 +62,17 @@ func limitHeap() {
 // cacheBytes is the store's: blocks of files, and memtables.
 func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/4) }
 
+// ownBytes is the budget without the program itself.
+func (o *Options) ownBytes() int64 { return o.MemoryBytes - min(programBytes, o.MemoryBytes/4) }
+
 // keptState is what is kept of operator state when it is too much, beside filters, which take ten to fifteen bits for each entry that is only on disk.
-func (o *Options) keptState() int64 { return o.MemoryBytes / 4 }
+func (o *Options) keptState() int64 { return o.ownBytes() / 4 }
 
-// muchState is when a checkpoint is brought forward. However small the budget, there has to be room for some epochs.
-func (o *Options) muchState() int64 { return max(o.MemoryBytes/8*5, minMemoryLimit/4) }
+// muchState is when a checkpoint is brought forward, the copies that it makes included. However small the budget, there has to be room for some epochs.
+func (o *Options) muchState() int64 { return max(o.ownBytes()/8*5, minMemoryLimit/4) }
 
-// mostState is when epochs wait for it.
-func (o *Options) mostState() int64 { return max(o.MemoryBytes/4*3, minMemoryLimit/2) }
+// mostState is when epochs wait for it. From muchState to there they go on at the pace at which it is written.
+func (o *Options) mostState() int64 { return max(o.ownBytes()/16*13, minMemoryLimit/2) }
 
 // memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
 // concerns few of them. It runs on the loop's goroutine.
@@ -82,11 +89,15 @@ func (e *Engine) memoryUsed() int64 {
 // memoryEvery is how old a count of the memory in use may be.
 const memoryEvery = 50 * time.Millisecond
 
+// countMemory counts the bytes of state and contents, and those of copies that a checkpoint would make of state.
 func (e *Engine) countMemory() int64 {
 	n := int64(0)
+	e.toCopy = 0
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st != viewBackfill {
-			n += v.space.MemBytes() + v.space.FrozenBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+			mem := v.space.MemBytes()
+			n += mem + v.space.FrozenBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+			e.toCopy += (mem - v.space.CleanBytes()) / 2 // without an index, numbers as short as they are
 		}
 	}
 	for _, t := range e.tables {
@@ -103,7 +114,7 @@ func (e *Engine) dropClean() bool {
 			clean += v.space.CleanBytes()
 		}
 	}
-	if clean < e.opts.MemoryBytes/8 || e.memory > e.opts.mostState() {
+	if clean < e.opts.ownBytes()/8 || e.memory > e.opts.mostState() {
 		return false
 	}
 	if !e.thawing {
@@ -112,15 +123,39 @@ func (e *Engine) dropClean() bool {
 	return e.thawing
 }
 
-// finishEvict drops at once what evict began to drop: epochs make state faster than that would come about between them.
-func (e *Engine) finishEvict() {
+// dropSome goes on at once with what evict began to drop, until it is enough: epochs make state faster than that would come about
+// between them.
+func (e *Engine) dropSome() {
+	most := e.opts.mostState()
 	for _, v := range e.views {
-		if st, _ := v.getStatus(); st != viewBackfill && st != viewFailed {
-			v.space.FinishEvict()
+		if st, _ := v.getStatus(); st == viewBackfill || st == viewFailed {
+			continue
+		}
+		for v.space.Step(1 << 14) {
+			if e.memory = e.countMemory(); e.memory <= most {
+				return
+			}
 		}
 	}
 	e.thawing = false
-	e.memoryAt = time.Time{}
+	e.memory = e.countMemory()
+}
+
+// shrinkContents has contents merged of which rows came and went since the last checkpoint. It says whether that goes on and there is time to wait for it.
+func (e *Engine) shrinkContents() bool {
+	if e.memory > e.opts.mostState() {
+		return false
+	}
+	going := false
+	for _, v := range e.views {
+		if st, _ := v.getStatus(); st == viewRunning && v.out.shrink() {
+			going = true
+		}
+	}
+	for _, t := range e.tables {
+		t.each(func(c *rowContents) { going = c.shrink() || going })
+	}
+	return going
 }
 
 // evict begins to drop what is too much of operator state and on disk: it is dropped between the next epochs (stepState).

@@ -30,6 +30,7 @@ func (*nowhere) publish(uint64) contentSnapshot                       { return &
 func (*nowhere) freeze() *state.Section                               { return nil }
 func (*nowhere) drop()                                                {}
 func (*nowhere) memBytes() int64                                      { return 0 }
+func (*nowhere) shrink() bool                                         { return false }
 
 // past is a copy of a view that follows its history.
 type past struct {

@@ -60,10 +60,7 @@ func (p *part) room(n int) []byte {
 	n += header
 	l := len(p.blocks)
 	if l == 0 || cap(p.blocks[l-1])-len(p.blocks[l-1]) < n {
-		size := minBlock
-		if l > 0 {
-			size = min(2*cap(p.blocks[l-1]), maxBlock)
-		}
+		size := min(max(int(p.bytes)/4, minBlock), maxBlock) // of many parts with a last block each, little must be empty
 		p.blocks = append(p.blocks, make([]byte, 0, max(size, n)))
 		l++
 	}
