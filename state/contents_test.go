@@ -103,6 +103,7 @@ func TestRowsAgainstMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	dir := filepath.Join(t.TempDir(), "db")
 	st := openDir(t, dir)
+	state.SetShrinkFrom(st, 1)
 	rows := st.Rows(7, pairTypes, []int{0, 1})
 	m := map[pair]int64{}
 	row := func() pair {
@@ -128,6 +129,9 @@ func TestRowsAgainstMap(t *testing.T) {
 			if r.IntN(3) == 0 {
 				compareRows(t, r, rows.Pending(), m)
 			}
+		}
+		if r.IntN(4) == 0 {
+			rows.Shrink()
 		}
 		if r.IntN(60) == 0 {
 			rows.DropContents()
@@ -162,6 +166,7 @@ func TestRowsAgainstMap(t *testing.T) {
 					t.Fatal(err)
 				}
 				st = openDir(t, dir)
+				state.SetShrinkFrom(st, 1)
 				rows = st.Rows(7, pairTypes, []int{0, 1})
 				compareRows(t, r, rows.Snapshot(), m)
 			}

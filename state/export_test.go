@@ -27,6 +27,9 @@ func SetSpoolFileMin(s *Store, n int) { s.spoolFileMin = n }
 // SpoolFiles counts the files of spools that the log has.
 func SpoolFiles(s *Store) int { return len(s.spools.fileIDs()) }
 
+// SetShrinkFrom sets the number of rows of which Shrink merges changes.
+func SetShrinkFrom(s *Store, n int) { s.shrinkFrom = n }
+
 // ForgetSpace has the store look at free space again with the next write.
 func ForgetSpace(s *Store) { s.spaceAt = time.Time{} }
 
@@ -42,4 +45,11 @@ func FilterHits(s *Store) int64 { return s.db.Metrics().Filter.Hits }
 func MemTableBytes(s *Store) int64 {
 	o := s.pebbleOptions()
 	return int64(o.MemTableSize) * int64(o.MemTableStopWritesThreshold)
+}
+
+// Merging says whether runs are being merged beside the epochs.
+func (r *Rows) Merging() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.merging
 }

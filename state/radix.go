@@ -281,6 +281,12 @@ func mergeTo(runs []*run, part int) *run {
 		p.sort()
 		p.each(true, out.take)
 	}
+	if n := len(out.recs); cap(out.recs) > n+n/2 { // it stays for a while
+		out.recs = append(make([]rowRec, 0, n), out.recs...)
+	}
+	if n := len(out.data); cap(out.data) > n+n/2 {
+		out.data = append(make([]byte, 0, n), out.data...)
+	}
 	return out
 }
 

@@ -209,7 +209,7 @@ func (r *Rows) Shrink() bool {
 		less += x.less
 	}
 	// What goes is a row that came, and its removal. After a Shrink it pays again when there is twice as much.
-	if len(runs) < 2 || rows < mergeNow || 4*less < rows || rows < 2*r.shrunk {
+	if len(runs) < 2 || rows < r.st.shrinkFrom || 4*less < rows || rows < 2*r.shrunk {
 		return false
 	}
 	r.shrunk = rows // it may turn out that nothing has gone

@@ -58,6 +58,7 @@ type Store struct {
 	spools *spoolIndex
 
 	smallWrite   int64 // tests change these
+	shrinkFrom   int   // rows of which Shrink merges changes
 	tableSize    int
 	spoolFileMin int
 
@@ -94,7 +95,7 @@ var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by anot
 // directory of an unknown format version, or of something else, is refused.
 func Open(dir string, opts Options) (*Store, error) {
 	s := &Store{dir: dir, opts: opts, fs: opts.fs, log: opts.Logger, failed: make(chan struct{}),
-		smallWrite: smallWrite, tableSize: tableSize, spoolFileMin: spoolFileMin,
+		smallWrite: smallWrite, shrinkFrom: mergeNow, tableSize: tableSize, spoolFileMin: spoolFileMin,
 		pins: map[*pebble.Snapshot]struct{}{}, contents: map[catalog.OID]*count{}, backings: map[*backing]struct{}{}}
 	s.spools = newSpoolIndex(s)
 	if s.fs == nil {
@@ -209,7 +210,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	for i := range o.Levels {
 		// Pebble leaves filters off. Those of the last level, where nearly everything is, are used by iterators that ask for it (backing.Get).
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		o.Levels[i].BlockSize = 16 << 10
+		o.Levels[i].BlockSize = 8 << 10 // what is read and decompressed for one entry of state that is not in memory
 		o.Levels[i].Compression = compressed
 	}
 	// What is flushed is nearly all log: batches, whose encoding is as short as the blocks of tables become. It moves down the levels as it is.

@@ -67,6 +67,7 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 	if err != nil {
 		return err
 	}
+	s.wrote.Store(size)
 	for _, x := range sections {
 		s.noteCounts(x.records)
 		x.written(p)

@@ -316,6 +316,9 @@ func (g *group) apply(t *target, b *batch.Batch) {
 // inBlocks finds the entries of a target's rows and calls f, a block of rows at a time.
 func (g *group) inBlocks(t *target, f func()) {
 	rows := t.rows
+	if len(rows) > applyRows && t.h.Partial() {
+		g.keys.bring(t)
+	}
 	for len(rows) > 0 {
 		n := min(len(rows), applyRows)
 		if len(g.keys.cols) == 0 || t.nullKey {

@@ -127,6 +127,18 @@ func (ks *keySet) find(t *target) {
 	}
 }
 
+// bring reads from disk what find will look for and is not in memory.
+func (ks *keySet) bring(t *target) {
+	switch {
+	case len(ks.cols) == 0 || t.nullKey:
+	case t.intKey:
+		t.h.BringInts(ks.cols[0].v.I64, t.rows)
+	default:
+		ks.encode(t.rows)
+		t.h.BringBytes(ks.hashes, ks.off, ks.data)
+	}
+}
+
 // findOne is find where all rows are of one entry: that without a key, or that of NULL.
 func (ks *keySet) findOne(t *target) {
 	ks.data = ks.data[:0]

@@ -23,6 +23,7 @@ type checkpointer struct {
 	copying *frozenState // of the one on its way: not all of it is copied yet
 	stepped time.Time    // when the loop last worked at it
 	base    int64        // the memory in use when all was copied
+	letGo   uint64       // epoch of the snapshots that still have what the last one wrote; 0: they are gone
 	again   *frozenState // of a write that failed and changed nothing: it must be written before anything newer is frozen
 }
 
@@ -39,6 +40,10 @@ func newCheckpointer(e *Engine) *checkpointer { return &checkpointer{e: e} }
 // be evicted. It runs on the loop's goroutine.
 func (e *Engine) maybeCheckpoint() {
 	e.stepState()
+	if c := e.checkpoints; c.letGo != 0 && c.letGo < e.current().epoch {
+		c.letGo = 0
+		go collectShort()
+	}
 	if !e.dirty && !e.checkpoints.running || e.readOnly() != nil {
 		return
 	}
@@ -175,8 +180,9 @@ func (e *Engine) copyAll() {
 			c.again = f // ordered before what the loop does next by running
 		}
 		done <- err
+		f = nil
 		_ = e.do(func() {
-			c.running = false
+			c.running, c.letGo = false, e.current().epoch
 			if err == nil {
 				e.thawing = true
 				e.evict()

@@ -71,12 +71,22 @@ func paceCollector() {
 	}
 }
 
+// collectShort collects the heap if there is more of it than the budget has room for: for who let go of much of it, which otherwise counts as live until
+// the heap has grown.
+func collectShort() {
+	if limit := memoryLimit.Load(); limit != 0 {
+		if m := readHeap(); table.MappedBytes()+m.live+m.beside > limit {
+			runtime.GC()
+		}
+	}
+}
+
 // collectAt is the growth, in percent of the live bytes, after which the heap is collected: when it has doubled, or sooner where the budget
-// has less room. A collection costs what has pointers, of which large state has little; but the heap grows by a quarter at least, and by minHeadroom.
+// has less room. A collection costs what has pointers, of which large state has little; but the heap grows by an eighth at least, and by minHeadroom.
 func collectAt(live, floor, room int64) int64 {
 	live = max(live, 1<<16)
 	percent := func(n int64) int64 { return min(n, 1<<40) * 100 / live }
-	return min(max(min(percent(room), 100), 25, min(percent(minHeadroom), 100), percent(floor)), 1<<20)
+	return min(max(min(percent(room), 100), 12, min(percent(minHeadroom), 100), percent(floor)), 1<<20)
 }
 
 // afterCollection calls f after each collection, now and then not.

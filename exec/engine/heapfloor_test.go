@@ -12,7 +12,7 @@ func TestCollectAt(t *testing.T) {
 	const all = math.MaxInt64
 	for _, c := range []struct{ live, floor, room, want int64 }{
 		{8 << 20, 64 << 20, all, 800}, {64 << 20, 64 << 20, all, 100}, {1 << 30, 64 << 20, all, 100}, {4 << 20, 1, all, 100}, {0, 64 << 20, all, 102400},
-		{300 << 20, 16 << 20, 150 << 20, 50}, {300 << 20, 16 << 20, 10 << 20, 25}, {300 << 20, 16 << 20, -1 << 30, 25}, {32 << 20, 3 << 20, 0, 50}, {4 << 20, 1 << 20, 0, 100},
+		{300 << 20, 16 << 20, 150 << 20, 50}, {300 << 20, 16 << 20, 10 << 20, 12}, {300 << 20, 16 << 20, -1 << 30, 12}, {32 << 20, 3 << 20, 0, 50}, {4 << 20, 1 << 20, 0, 100},
 	} {
 		if got := collectAt(c.live, c.floor, c.room); got != c.want {
 			t.Errorf("%d bytes live, floor %d, room %d: %d %%, want %d", c.live, c.floor, c.room, got, c.want)

@@ -40,7 +40,7 @@ const (
 // memoryLimit is that of LimitMemory, 0 if there is none; heapLimit is what of it Go's runtime was told last.
 var memoryLimit, heapLimit atomic.Int64
 
-// limitHeap gives Go's heap what tables do not have outside of it, but never less than half as much again as is live: a heap that can't
+// limitHeap gives Go's heap what tables do not have outside of it, but never less than a quarter more than is live: a heap that can't
 // get below its limit is collected all the time. It is paceCollector that keeps the heap smaller than that.
 func limitHeap() {
 	limit := memoryLimit.Load()
@@ -48,7 +48,7 @@ func limitHeap() {
 		return
 	}
 	m := readHeap()
-	heap := max(limit-table.MappedBytes(), m.live/2*3+m.beside, minMemoryLimit)
+	heap := max(limit-table.MappedBytes(), m.live/4*5+minHeadroom+m.beside, minMemoryLimit)
 	if d := heap - heapLimit.Load(); d > limit/64 || d < -limit/64 {
 		heapLimit.Store(heap)
 		debug.SetMemoryLimit(heap)
@@ -69,10 +69,10 @@ func (o *Options) ownBytes() int64 { return o.MemoryBytes - min(programBytes, o.
 func (o *Options) keptState() int64 { return o.ownBytes() / 4 }
 
 // muchState is when a checkpoint is brought forward, the copies that it makes included. However small the budget, there has to be room for some epochs.
-func (o *Options) muchState() int64 { return max(o.ownBytes()/8*5, minMemoryLimit/4) }
+func (o *Options) muchState() int64 { return max(o.ownBytes()/16*9, minMemoryLimit/4) }
 
 // mostState is when epochs wait for it. From muchState to there they go on at the pace at which it is written.
-func (o *Options) mostState() int64 { return max(o.ownBytes()/16*13, minMemoryLimit/2) }
+func (o *Options) mostState() int64 { return max(o.ownBytes()/4*3, minMemoryLimit/2) }
 
 // memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
 // concerns few of them. It runs on the loop's goroutine.

@@ -6,8 +6,8 @@ package table
 type Backing interface {
 	// Get calls f with the value of key, if there is one.
 	Get(key []byte, f func(val []byte)) error
-	// GetMany calls f with the value of keys[i] for each that is there; keys ascend.
-	GetMany(keys [][]byte, f func(i int, val []byte)) error
+	// GetMany calls f with the value of keys[i] for each that is there; keys ascend. likely says that nearly all are.
+	GetMany(keys [][]byte, likely bool, f func(i int, val []byte)) error
 	// Scan calls f for the entries of [lo, hi) in ascending, or descending, order until it returns false.
 	Scan(lo, hi []byte, desc bool, f func(key, val []byte) bool) error
 }

@@ -18,9 +18,9 @@ func (b *countingBacking) Get(k []byte, f func([]byte)) error {
 	return b.memBacking.Get(k, f)
 }
 
-func (b *countingBacking) GetMany(keys [][]byte, f func(int, []byte)) error {
+func (b *countingBacking) GetMany(keys [][]byte, likely bool, f func(int, []byte)) error {
 	b.gets += len(keys)
-	return b.memBacking.GetMany(keys, f)
+	return b.memBacking.GetMany(keys, likely, f)
 }
 
 // TestNewKeysAreNotReadTwice puts keys that the caller knows not to be there into a table that was evicted.
@@ -130,7 +130,7 @@ func TestFreeSlotsOutliveAnEviction(t *testing.T) {
 	for i := range int64(4000) {
 		h.findOrAddInt(i)
 	}
-	for range 2 { // so that no entry is hot
+	for range 1 + mostUsed { // so that no entry has been used lately
 		b.write(t, sp.Freeze())
 		sp.Finish()
 	}
@@ -150,5 +150,59 @@ func TestFreeSlotsOutliveAnEviction(t *testing.T) {
 	}
 	if len(h.flags) != slots || h.Len() != 3900 {
 		t.Errorf("%d slots were %d, Len %d", len(h.flags), slots, h.Len())
+	}
+}
+
+// TestBring: what was brought into memory is found there, and is read once.
+func TestBring(t *testing.T) {
+	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}
+	sp := Open(b)
+	sp.SetBudget(1)
+	ints := sp.Hash(Decl{Name: "i", Words: 1, IntKey: true})
+	texts := sp.Hash(Decl{Name: "t", Words: 1})
+	const n = 3000
+	keys, slots := make([]int64, n), make([]int32, n)
+	hashes, off, data := make([]uint64, n), make([]uint32, 1, n+1), []byte(nil)
+	for i := range keys {
+		keys[i] = int64(i)
+		k := fmt.Appendf(nil, "key %d", i)
+		hashes[i], data = HashBytes(k), append(data, k...)
+		off = append(off, uint32(len(data)))
+	}
+	set := func(h *Hash) {
+		for i, s := range slots {
+			h.Words(s)[0] = int64(i)
+		}
+	}
+	ints.FindOrAddInts(keys, nil, slots)
+	set(ints)
+	texts.FindOrAddBytes(hashes, off, data, slots)
+	set(texts)
+	if ints.Partial() {
+		t.Error("a table of which all is in memory is partial")
+	}
+	b.write(t, sp.Freeze())
+	sp.Evict(0)
+	if !ints.Partial() || !texts.Partial() {
+		t.Fatal("tables of which nothing is in memory are not partial")
+	}
+	sel := []int32{5, 700, 2999}
+	ints.BringInts(keys, sel)
+	if b.gets != len(sel) {
+		t.Errorf("%d reads for %d keys", b.gets, len(sel))
+	}
+	ints.BringInts(keys, nil)
+	texts.BringBytes(hashes, off, data)
+	if b.gets != 2*n {
+		t.Errorf("%d reads for %d keys", b.gets, 2*n)
+	}
+	for i := range keys {
+		s, u := ints.FindInt(keys[i]), texts.FindBytes(data[off[i]:off[i+1]])
+		if s < 0 || u < 0 || ints.Words(s)[0] != int64(i) || texts.Words(u)[0] != int64(i) {
+			t.Fatalf("key %d is at %d and %d", i, s, u)
+		}
+	}
+	if b.gets != 2*n {
+		t.Errorf("%d reads for %d keys", b.gets, 2*n)
 	}
 }

@@ -110,6 +110,24 @@ func (t *Hash) appendDiskKey(dst []byte, tag uint32, intKey int64, key []byte) [
 	return append(dst, key...)
 }
 
+// BringInts brings into memory those of the keys that are only on disk. Keys that are looked up some at a time are so read in one go: those
+// that lie near each other cost little more than one. sel is as for FindOrAddInts.
+func (t *Hash) BringInts(keys []int64, sel []int32) {
+	if t.disk.partial {
+		t.fetchInts(keys, sel)
+	}
+}
+
+// BringBytes is BringInts for bytes keys, given as to FindOrAddBytes.
+func (t *Hash) BringBytes(hashes []uint64, off []uint32, data []byte) {
+	if t.disk.partial {
+		t.fetchBytes(hashes, off, data)
+	}
+}
+
+// Partial says whether some entries may be only on disk.
+func (t *Hash) Partial() bool { return t.disk.partial }
+
 // fetchInts brings into memory those of the keys that are only on disk.
 func (t *Hash) fetchInts(keys []int64, sel []int32) {
 	d := &t.disk
@@ -188,9 +206,11 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	}
 	before := t.MemBytes()
 	rest := t.learn(d.misses, off, data)
+	known := true // the filter knows of what is only on disk, and said that these may be
 	var buf []byte
 	ends := make([]int, 0, len(rest))
 	for _, m := range rest {
+		known = known && d.segs[t.segment(m.tag)]&segKnown != 0
 		var k []byte
 		if !t.intKey {
 			k = data[off[m.i]:off[m.i+1]]
@@ -204,7 +224,7 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
-	fail(t.inf.sp.backing.GetMany(keys, func(i int, v []byte) { fail(t.enter(keys[i], v)) }))
+	fail(t.inf.sp.backing.GetMany(keys, known, func(i int, v []byte) { fail(t.enter(keys[i], v)) }))
 	t.inf.sp.loaded(t.MemBytes() - before)
 }
 

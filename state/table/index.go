@@ -102,7 +102,7 @@ func (t *Hash) enterSlots(n int) {
 	x := t.next
 	end := min(x.done+n, len(t.flags))
 	for s := x.done; s < end; s++ {
-		if t.flags[s]&flagFree == 0 {
+		if !isFree(t.flags[s]) {
 			x.enter(t.tagOf(int32(s)), int32(s))
 		}
 	}

@@ -37,7 +37,7 @@ func (b *memBacking) Get(k []byte, f func([]byte)) error {
 	return nil
 }
 
-func (b *memBacking) GetMany(keys [][]byte, f func(int, []byte)) error {
+func (b *memBacking) GetMany(keys [][]byte, _ bool, f func(int, []byte)) error {
 	for i, k := range keys {
 		if i > 0 && bytes.Compare(keys[i-1], k) >= 0 {
 			return fmt.Errorf("keys do not ascend")

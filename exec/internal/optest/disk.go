@@ -19,7 +19,7 @@ func (d Disk) Get(k []byte, f func([]byte)) error {
 }
 
 // GetMany implements table.Backing.
-func (d Disk) GetMany(keys [][]byte, f func(int, []byte)) error {
+func (d Disk) GetMany(keys [][]byte, _ bool, f func(int, []byte)) error {
 	for i, k := range keys {
 		if v, ok := d[string(k)]; ok {
 			f(i, []byte(v))
