@@ -94,9 +94,16 @@ func TestRunsSum(t *testing.T) {
 
 func checkRun(t *testing.T, r *run) {
 	t.Helper()
+	less := 0
 	for i := range r.recs {
+		if r.recs[i].weight < 0 {
+			less++
+		}
 		if r.recs[i].weight == 0 || r.recs[i].head != table.Head(r.key(i)) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
 			t.Fatalf("row %d of %d of a run is not in its place", i, len(r.recs))
 		}
+	}
+	if less != r.less {
+		t.Fatalf("%d rows of a run with a weight below zero, noted are %d", less, r.less)
 	}
 }

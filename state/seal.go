@@ -76,6 +76,7 @@ func (r *Rows) sealRuns(runs []*run, n int) *run {
 			copy(out.recs[n:], out.recs[p.first:p.first+p.rows])
 		}
 		n += p.rows
+		out.less += p.less
 	}
 	out.recs = out.recs[:n]
 	return out
@@ -110,6 +111,7 @@ type sealPart struct {
 	size       int // bytes of the rows
 	first, off int
 	rows       int // that are left
+	less       int // of them with a weight below zero
 }
 
 // collect finds the rows of runs whose keys begin with words from lo to hi, and sorts them.
@@ -137,5 +139,8 @@ func (s *sealPart) write(out *run) {
 		at += copy(out.data[at:], r.data[rec.off:rec.off+uint64(rec.length)])
 		recs[s.rows] = c
 		s.rows++
+		if weight < 0 {
+			s.less++
+		}
 	})
 }
