@@ -1,12 +1,11 @@
 // Package dedup holds deduplication: the first row to arrive of each key comes
 // out, later ones do not (reference, section 6).
 //
-// Keys are remembered in a hash table. Where event time bounds that, each new
-// key is also entered in an expiry list: chunks of keys, sorted by the time at
-// which they may be forgotten, so that forgetting costs in proportion to what is
-// forgotten. With a watermarked column among the keys that time is the column's
-// value; WITHIN WATERMARK it is the first row's event time plus the delay. Keys
-// whose event time is NULL are kept for good.
+// Keys are remembered in a hash table, or, where event time bounds for how long,
+// in a table.Expiring with the time at which each may be forgotten: with a
+// watermarked column among the keys the column's value, WITHIN WATERMARK the
+// first row's event time plus the delay. Keys whose event time is NULL are kept
+// for good.
 package dedup
 
 import (
@@ -26,17 +25,16 @@ import (
 //
 // State:
 //
-//	default  key -> 1, and within the watermark the time at which it expires
+//	default  key -> 1, or the time at which it expires
 //	null     one entry, if the key is one integer and NULL was seen: its expiry as a varint
-//	expiry   see rowenc.Expiry
 type dedup struct {
 	n      *plan.Dedup
 	env    *kernel.Env
 	keys   *rowenc.Exprs
 	intKey bool
-	seen   *table.Hash
+	seen   *table.Hash     // keys that are kept for good; nil: they expire
+	live   *table.Expiring // keys that expire
 	null   *table.Ordered
-	expiry *rowenc.Expiry // nil if keys are kept for good
 	stats  dataflow.Stats
 
 	sel    []int32 // of the batch at hand: rows on time; never nil, which would mean all rows
@@ -45,10 +43,15 @@ type dedup struct {
 	off    []uint32
 	data   []byte
 	fresh  []int32 // rows that come out
-	rows   []int32 // buffer
-	times  []int64 // when the keys of rows that come out may be forgotten
-	gone   []int64 // integer keys that expire
+	times  []int64 // when the keys of rows may be forgotten
 }
+
+const (
+	// parts is into how many stretches of state the delay of the watermark is cut. Keys are forgotten in time, but their memory with that of their stretch.
+	parts = 4
+	// leastWidth is the least length of a stretch, microseconds: shorter ones would save no memory worth while.
+	leastWidth = 1_000_000
+)
 
 // New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
 func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
@@ -63,18 +66,21 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 	}
 	d.stats.Name = "dedupe"
 	bigint := types.Of(types.Int8)
-	value := []table.Column{{Name: "seen", Type: bigint}}
 	if n.Within {
 		d.stats.Name = "dedupeWithinWatermark"
-		value = append(value, table.Column{Name: "expiresAtMicros", Type: bigint})
 	}
 	d.intKey = len(n.Keys) == 1 && d.keys.Types[0].Layout() == types.LayoutI64
-	d.seen = sp.Hash(table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Value: value, Words: len(value), IntKey: d.intKey})
+	decl := table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Words: 1, IntKey: d.intKey}
+	if n.Within || n.TimeKey >= 0 {
+		decl.Value = []table.Column{{Name: "expiresAtMicros", Type: bigint}}
+		decl.Width = max(n.DelayMicros/parts, leastWidth)
+		d.live = sp.Expiring(decl)
+	} else {
+		decl.Value = []table.Column{{Name: "seen", Type: bigint}}
+		d.seen = sp.Hash(decl)
+	}
 	if d.intKey {
 		d.null = sp.Ordered(table.Decl{Operator: opID, Name: "null", Value: []table.Column{{Name: "expiresAtMicros", Type: bigint}}})
-	}
-	if n.Within || n.TimeKey >= 0 {
-		d.expiry = rowenc.NewExpiry(sp, opID, "expiry")
 	}
 	return d, nil
 }
@@ -171,12 +177,11 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 		sel = present
 	}
 	nulls := len(d.fresh)
-	d.fresh, d.slots = d.seen.AddInts(key.I64[:b.N], sel, d.fresh, d.slots[:0])
-	d.remember(d.fresh[nulls:], time)
-	if d.expiry != nil {
-		for k, i := range d.fresh[nulls:] {
-			d.expiry.AddInt(d.times[k], key.I64[i])
-		}
+	if d.live != nil {
+		d.fresh = d.live.AddInts(key.I64[:b.N], sel, d.expiries(b.N, sel, time), d.fresh)
+	} else {
+		d.fresh, d.slots = d.seen.AddInts(key.I64[:b.N], sel, d.fresh, d.slots[:0])
+		d.remember()
 	}
 	if nulls > 0 {
 		sortRows(d.fresh)
@@ -200,57 +205,54 @@ func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, tim
 		d.hashes = append(d.hashes, table.HashBytes(d.data[from:]))
 		return nil
 	})
-	d.fresh, d.slots = d.seen.AddBytes(d.hashes, d.off, d.data, d.fresh, d.slots[:0])
-	keys := d.fresh
-	if sel != nil {
-		d.rows = d.rows[:0]
-		for _, k := range keys {
-			d.rows = append(d.rows, sel[k])
+	if d.live != nil {
+		times := d.expiries(b.N, sel, time)
+		if sel != nil {
+			for k, i := range sel {
+				times[k] = times[i] // sel ascends
+			}
 		}
-		d.fresh, d.rows = d.rows, keys
+		d.fresh = d.live.AddBytes(d.hashes, d.off, d.data, times, d.fresh)
+	} else {
+		d.fresh, d.slots = d.seen.AddBytes(d.hashes, d.off, d.data, d.fresh, d.slots[:0])
+		d.remember()
 	}
-	d.remember(d.fresh, time)
-	if d.expiry != nil {
-		for i, k := range keys {
-			d.expiry.AddBytes(d.times[i], d.data[d.off[k]:d.off[k+1]])
+	if sel != nil {
+		for k, i := range d.fresh {
+			d.fresh[k] = sel[i]
 		}
 	}
 }
 
-// remember fills the new entries d.slots, which are those of rows, and puts into d.times when they may be forgotten.
-func (d *dedup) remember(rows []int32, time *batch.Vector) {
+// remember fills the new entries d.slots.
+func (d *dedup) remember() {
 	words, stride := d.seen.WordsAll()
 	for _, s := range d.slots {
 		words[int(s)*stride] = 1
 	}
-	if d.expiry == nil {
-		return
+}
+
+// expiries gives when the keys of the rows of sel may be forgotten, by row of the batch, in memory of the operator.
+func (d *dedup) expiries(n int, sel []int32, time *batch.Vector) []int64 {
+	if cap(d.times) < n {
+		d.times = make([]int64, n, n+n/4)
 	}
-	d.times = d.times[:0]
+	times := d.times[:n]
+	if time == nil || time.Valid != nil || time.Type.Kind != types.Timestamp && time.Type.Kind != types.TimestampTZ {
+		_ = rowenc.EachRow(n, sel, func(i int) error {
+			times[i] = d.expires(time, i)
+			return nil
+		})
+		return times
+	}
 	delay := int64(0)
 	if d.n.Within {
 		delay = d.n.DelayMicros
 	}
-	plain := time != nil && time.Valid == nil && (time.Type.Kind == types.Timestamp || time.Type.Kind == types.TimestampTZ)
-	for _, i := range rows {
-		if plain {
-			d.times = append(d.times, rowenc.AddSat(time.I64[i], delay))
-		} else {
-			d.times = append(d.times, d.expires(time, int(i)))
-		}
+	for i, t := range time.I64[:n] {
+		times[i] = rowenc.AddSat(t, delay)
 	}
-	if d.n.Within {
-		for k, s := range d.slots {
-			words[int(s)*stride+1] = d.times[k]
-		}
-	}
-}
-
-func room(s []int32, n int) []int32 {
-	if cap(s) < n {
-		return make([]int32, n, n+n/4)
-	}
-	return s[:n]
+	return times
 }
 
 // expires is the watermark at which the key of row i may be forgotten; never if time is nil or NULL.
@@ -270,56 +272,32 @@ func (d *dedup) expires(time *batch.Vector, i int) int64 {
 
 // EndEpoch implements dataflow.Operator.
 func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
-	if d.expiry == nil || ep.Final {
-		return nil
-	}
-	d.expiry.Write(ep)
-	if ep.After == dataflow.NoWatermark {
+	if d.live == nil || ep.Final || ep.After == dataflow.NoWatermark {
 		return nil
 	}
 	until := int64(ep.After)
+	d.stats.RowsRemoved += d.live.Expire(until)
 	if d.intKey {
-		d.gone = d.gone[:0]
-		d.expiry.ExpireInts(until, func(_, key int64) { d.gone = append(d.gone, key) })
-		for lo := 0; lo < len(d.gone); lo += forgetRows {
-			keys := d.gone[lo:min(lo+forgetRows, len(d.gone))]
-			d.slots = room(d.slots, len(keys))
-			d.seen.FindManyInts(keys, d.slots)
-			for _, s := range d.slots {
-				d.forget(s)
-			}
-		}
 		if v, ok := d.null.Get([]byte{0}); ok {
 			if at, _ := rowenc.Varint(v); at <= until {
 				d.null.Delete([]byte{0})
 				d.stats.RowsRemoved++
 			}
 		}
-		return nil
 	}
-	d.expiry.ExpireBytes(until, func(_ int64, key []byte) { d.forget(d.seen.FindBytes(key)) })
 	return nil
-}
-
-// forgetRows is how many keys are looked up together to be forgotten: few enough that what was read of them is still at hand.
-const forgetRows = 1 << 10
-
-func (d *dedup) forget(slot int32) {
-	if slot >= 0 {
-		d.seen.Remove(slot)
-		d.stats.RowsRemoved++
-	}
 }
 
 // Stats implements dataflow.Stateful.
 func (d *dedup) Stats() dataflow.Stats {
 	s := d.stats
-	s.RowsTotal, s.MemoryUsedBytes = d.seen.Len(), d.seen.MemBytes()
+	if d.live != nil {
+		s.RowsTotal, s.MemoryUsedBytes = d.live.Len(), d.live.MemBytes()
+	} else {
+		s.RowsTotal, s.MemoryUsedBytes = d.seen.Len(), d.seen.MemBytes()
+	}
 	if d.null != nil {
 		s.RowsTotal += d.null.Len()
-	}
-	if d.expiry != nil {
-		s.MemoryUsedBytes += d.expiry.MemBytes()
 	}
 	return s
 }

@@ -37,7 +37,7 @@ func (c *Checker) Declare(k, v []byte) error {
 		c.decls[ord], c.want[ord] = d, n
 		return nil
 	}
-	if c.decls[ord].Kind == string(KindStretches) {
+	if kind := c.decls[ord].Kind; kind == string(KindStretches) || kind == string(KindExpiring) {
 		return c.declareStretch(ord, k, v)
 	}
 	_, count, ok := parseWindow(v)
@@ -66,7 +66,7 @@ func (c *Checker) Add(k, v []byte) error {
 	switch Kind(d.Kind[0]) {
 	case KindOrdered:
 		return nil
-	case KindStretches:
+	case KindStretches, KindExpiring:
 		return c.addChunk(ord, d, k, v)
 	case KindWindows:
 		if len(rest) < 8 {
@@ -105,6 +105,9 @@ func (c *Checker) declareStretch(ord int, k, v []byte) error {
 		c.windows[ord], c.bits[ord] = map[int64]int64{}, map[int64]int{}
 	}
 	c.windows[ord][windowEnd(k)], c.bits[ord][windowEnd(k)] = x.rows, x.bits
+	if c.decls[ord].Kind == string(KindExpiring) {
+		c.seen[ord] += x.live
+	}
 	return nil
 }
 
@@ -127,9 +130,13 @@ func (c *Checker) addChunk(ord int, d storedDecl, k, v []byte) error {
 	}
 	bucket, err := binary.BigEndian.Uint16(k[12:]), error(nil)
 	if e := readChunk(x.start, binary.BigEndian.Uint32(k[14:]), v, func(r diskRow) bool {
-		c.seen[ord]++
+		if Kind(d.Kind[0]) == KindStretches {
+			c.seen[ord]++
+		}
 		c.windows[ord][x.start]--
-		if x.bucket(uint32(HashBytes(r.key)>>32)) != bucket || r.time-x.start < 0 || r.time-x.start >= d.Width {
+		if d.IntKey && len(r.key) != 8 {
+			err = fmt.Errorf("key %x: a row has a key that is not of an integer", k)
+		} else if x.bucket(uint32(HashBytes(r.key)>>32)) != bucket || r.time-x.start < 0 || r.time-x.start >= d.Width {
 			err = fmt.Errorf("key %x: a row does not lie where its key and time say", k)
 		}
 		return err == nil

@@ -68,6 +68,18 @@ func (s *Space) Stretches(d Decl) *Stretches {
 	return t
 }
 
+// Expiring declares the next table of the space, or opens it again after a restart.
+func (s *Space) Expiring(d Decl) *Expiring {
+	s, d = s.of(d)
+	inf, known := s.declare(KindExpiring, d)
+	t := newExpiring(inf)
+	if known >= 0 && s.backing != nil {
+		t.reopen()
+	}
+	s.tables = append(s.tables, t)
+	return t
+}
+
 // Verify is called when all tables are declared. It gives the error of a
 // space whose declarations are not those that the store has (55000), saying
 // what changed. The tables must then not be used.
@@ -140,7 +152,7 @@ func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
 		return 0, d, fmt.Errorf("declaration of a state table is malformed")
 	}
 	err = json.Unmarshal(raw[n:], &d)
-	if err == nil && (len(d.Kind) != 1 || d.Rare < 0 || d.Words < d.Rare || d.Width < 0 || d.Width == 0 && d.Kind == string(KindStretches)) {
+	if err == nil && (len(d.Kind) != 1 || d.Rare < 0 || d.Words < d.Rare || d.Width < 0 || d.Width == 0 && (d.Kind == string(KindStretches) || d.Kind == string(KindExpiring))) {
 		err = fmt.Errorf("declaration of a state table is malformed")
 	}
 	return entries, d, err

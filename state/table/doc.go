@@ -14,10 +14,11 @@
 //	}
 //	h.MarkDirty(slots)
 //
-// There are four kinds. Hash is an open-addressing table with inline int64
-// words, for aggregates and deduplication. Windows is one Hash per window end,
-// dropped whole when the window closes. Stretches holds rows by key and event
-// time, for joins bounded by time. Ordered is a byte-ordered map, for other
+// There are five kinds. Hash is an open-addressing table with inline int64
+// words, for aggregates. Windows is one Hash per window end, dropped whole when
+// the window closes. Stretches holds rows by key and event time, for joins
+// bounded by time. Expiring is a set of keys that expire, on the same
+// stretches, for deduplication. Ordered is a byte-ordered map, for other
 // joins, sessions, timers and user state.
 //
 // Between two epochs the engine may call Freeze, which copies what changed

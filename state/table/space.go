@@ -28,10 +28,10 @@ type Decl struct {
 	Name       string   // store name, Spark's where it has one: "default", "left-keyWithIndexToValue", ...
 	Slot       int      // filled in by Space.Slot: which instance of the operator the table is of
 	Key, Value []Column // declared schema, for SQL reading and the check at restart
-	Words      int      // Hash and Windows: number of int64 words inline in each entry
+	Words      int      // Hash and Windows: number of int64 words inline in each entry; Expiring: 1, the time
 	Rare       int      // Hash and Windows: so many of them, the last ones, are zero in nearly all entries (Hash.Rare)
-	IntKey     bool     // Hash and Windows: the key is one int64 that is never NULL; otherwise key bytes
-	Width      int64    // Stretches: microseconds of event time that lie in one of them, above 0
+	IntKey     bool     // Hash, Windows and Expiring: the key is one int64 that is never NULL; otherwise key bytes
+	Width      int64    // Stretches and Expiring: microseconds of event time that lie in one of them, above 0
 	Forgets    bool     // Stretches: a row that is marked is not there any more
 }
 
@@ -102,6 +102,7 @@ const (
 	KindWindows Kind = 'w'
 
 	KindStretches Kind = 's'
+	KindExpiring  Kind = 'e'
 )
 
 // tableInfo is the identity of a table within its space.
@@ -114,7 +115,7 @@ type tableInfo struct {
 	written int64 // number of entries + 1 in the record of the table that was frozen last; 0: none
 }
 
-// Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash, Windows and Stretches may be called
+// Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash, Windows, Stretches and Expiring may be called
 // on it; the tables are among those of s.
 func (s *Space) Slot(i int) *Space { return &Space{whole: s, slot: i} }
 
@@ -150,6 +151,8 @@ func (s *Space) FilterBytes() int64 {
 			for _, x := range t.open {
 				n += x.h.disk.filter.size
 			}
+		case *Expiring:
+			n += t.filterBytes()
 		}
 	}
 	return int64(n)

@@ -55,6 +55,14 @@ type stretch struct {
 
 	counted int64 // its memory, as far as it is counted in the table's
 	listed  bool  // its memory is to be counted anew
+
+	// Of an Expiring, which has one index for all of its stretches.
+	ids     *idIndex // nil: the stretch has an index of its own
+	slot    uint32   // its number in ids
+	entered int      // cells of ids that have it
+	moves   int      // how often it was loaded, and its records came to lie elsewhere
+	tally   tally
+	cold    coldKeys
 }
 
 // dueRow is a record and what it is sorted by.
@@ -214,8 +222,23 @@ func (p *blockPool) give(blocks [][]byte) {
 	}
 }
 
-// put appends a record; the index gets it with settle.
+// put appends a record; the index of the stretch gets it with settle, that of an Expiring at once.
 func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uint32 {
+	ref := x.write(num, time, weight, key, body)
+	if x.ids != nil {
+		x.enterID(ref)
+		return ref
+	}
+	if len(x.pend) == pendRecords {
+		x.settle()
+	}
+	x.pend = append(x.pend, uint64(tag)<<32|uint64(ref))
+	x.order(dueRow{time, num, ref})
+	return ref
+}
+
+// write appends a record that no index has.
+func (x *stretch) write(num uint32, time, weight int64, key, body []byte) uint32 {
 	head := recordHead
 	klen := uint32(len(key))
 	if weight != 1 {
@@ -241,13 +264,7 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	n := head + copy(r[head:], key)
 	n += copy(r[n:], body)
 	clear(r[n:])
-	ref := refOf((len(x.blocks)-1)<<blockLog + off)
-	if len(x.pend) == pendRecords {
-		x.settle()
-	}
-	x.pend = append(x.pend, uint64(tag)<<32|uint64(ref))
-	x.order(dueRow{time, num, ref})
-	return ref
+	return refOf((len(x.blocks)-1)<<blockLog + off)
 }
 
 // settle enters records into the index.
@@ -287,18 +304,27 @@ func (x *stretch) mark(num uint32) {
 	x.dirty[p], x.changed = true, true
 }
 
-// forgetClean lets go of what is on disk too, in whole blocks: what is left are the latest rows.
-func (x *stretch) forgetClean() {
-	x.settle()
+// forgettable gives the place before which records are on disk too, in whole blocks.
+func (x *stretch) forgettable() int {
 	to := x.next(x.safe)
+	if to == x.end() {
+		return to
+	}
+	return max(to&^(rowBlock-1), x.first)
+}
+
+// forgetClean lets go of the records before to, as forgettable gave it: what is left are the latest rows.
+func (x *stretch) forgetClean(to int) {
+	x.settle()
 	if to == x.end() {
 		x.release()
 		x.base = x.rows
 		return
 	}
-	if to &^= rowBlock - 1; to <= x.first {
+	if to <= x.first {
 		return
 	}
+	x.renewID()
 	for b := range to >> blockLog {
 		x.bytes -= int64(cap(x.blocks[b]))
 		x.blocks[b] = nil
@@ -312,6 +338,10 @@ func (x *stretch) forgetClean() {
 func (x *stretch) enterFrom(place int) {
 	x.settle()
 	x.each(place, func(ref uint32, r packed) bool {
+		if x.ids != nil {
+			x.enterID(ref)
+			return true
+		}
 		hash := HashBytes(r.key())
 		x.idx.makeRoom(1)
 		r.setPrev(x.idx.enter(hash&^math.MaxUint32|uint64(ref), 0))
@@ -322,13 +352,14 @@ func (x *stretch) enterFrom(place int) {
 
 // release lets go of the memory of records. What is known of the rows stays.
 func (x *stretch) release() {
+	x.renewID()
 	x.blocks, x.first, x.bytes, x.sealed, x.idx, x.pend = nil, 0, 0, 0, rowIndex{}, nil
 	x.clean, x.safe = 0, 0
 	x.unorder()
 }
 
 func (x *stretch) memBytes() int64 {
-	return stretchFixed + x.bytes + x.idx.memBytes() + int64(24*cap(x.blocks)+8*cap(x.pend)+8*cap(x.marks)+16*cap(x.due)+16*cap(x.late))
+	return stretchFixed + x.bytes + x.tally.memBytes() + int64(x.cold.filter.size) + x.idx.memBytes() + int64(24*cap(x.blocks)+8*cap(x.pend)+8*cap(x.marks)+16*cap(x.due)+16*cap(x.late))
 }
 
 // stretchFixed is about the memory of a stretch without rows.

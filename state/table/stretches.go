@@ -24,6 +24,7 @@ type Stretches struct {
 	pool blockPool
 	gone []int64 // starts of dropped stretches of which something is on disk
 	find find
+	ids  *idIndex // of an Expiring; nil: each stretch has an index of its own
 
 	evicting []*stretch // of which rows are to be dropped; some are perhaps dropped
 
@@ -85,10 +86,18 @@ func (t *Stretches) at(time int64) *stretch {
 	}
 	i, ok := t.search(start)
 	if !ok {
-		t.list = slices.Insert(t.list, i, newStretch(start, &t.pool))
+		t.list = slices.Insert(t.list, i, t.newStretch(start))
 	}
 	t.last = t.list[i]
 	return t.last
+}
+
+func (t *Stretches) newStretch(start int64) *stretch {
+	x := newStretch(start, &t.pool)
+	if t.ids != nil {
+		t.ids.join(x)
+	}
+	return x
 }
 
 // search gives the place of the stretch with a start, and whether it is there.
@@ -192,6 +201,9 @@ func (t *Stretches) dropFirst() {
 	}
 	if x.clean == x.safe { // else records may be being written
 		t.pool.give(x.blocks)
+	}
+	if x.ids != nil {
+		x.ids.leave(x)
 	}
 	t.rows, t.absent, t.dirty, t.mem = t.rows-x.rows, t.absent-x.base, t.dirty-(x.rows-x.cleanRows), t.mem-x.counted
 	*x = *newStretch(x.start, nil) // an eviction may have it

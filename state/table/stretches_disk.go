@@ -107,55 +107,6 @@ func (x *stretch) cut() *stretch {
 	return &stretch{start: x.start, bits: x.bits, blocks: slices.Clone(x.blocks[b:]), first: from - b<<blockLog}
 }
 
-// bucketRef is a record and its bucket.
-type bucketRef struct {
-	ref    uint32
-	bucket uint16
-}
-
-// byBucket gives the records by bucket, and then as they came.
-func (x *stretch) byBucket() []bucketRef {
-	var all []bucketRef
-	at := make([]uint32, 1<<x.bits+1)
-	x.each(x.first, func(ref uint32, r packed) bool {
-		b := x.bucket(uint32(HashBytes(r.key()) >> 32))
-		all = append(all, bucketRef{ref, b})
-		at[b+1]++
-		return true
-	})
-	for i := 1; i < len(at); i++ {
-		at[i] += at[i-1]
-	}
-	out := make([]bucketRef, len(all))
-	for _, r := range all {
-		out[at[r.bucket]] = r
-		at[r.bucket]++
-	}
-	return out
-}
-
-// chunks puts the records into p, by bucket and number.
-func (x *stretch) chunks(p *part) {
-	all := x.byBucket()
-	var val []byte
-	for i := 0; i < len(all); {
-		first := x.record(all[i].ref).num()
-		last, b := first, all[i].bucket
-		for val = val[:0]; i < len(all) && all[i].bucket == b && len(val) < chunkBytes; i++ {
-			r := x.record(all[i].ref)
-			val = binary.AppendUvarint(val, uint64(r.num()-last))
-			last = r.num()
-			val = binary.AppendUvarint(val, uint64(r.time()-x.start))
-			val = binary.AppendVarint(val, r.weight())
-			k, body := r.key(), r.body()
-			val = append(binary.AppendUvarint(val, uint64(len(k))), k...)
-			val = append(binary.AppendUvarint(val, uint64(len(body))), body...)
-		}
-		key := binary.BigEndian.AppendUint16(append(slices.Clone(p.common), chunkKind), b)
-		p.add(binary.BigEndian.AppendUint32(key, first), val, false)
-	}
-}
-
 // diskRow is a row of a chunk; its slices alias the chunk.
 type diskRow struct {
 	num          uint32
@@ -266,7 +217,8 @@ func (t *Stretches) loadStretch(x *stretch) {
 	for i, d := range x.overdue {
 		x.overdue[i].ref = refOf(moved(placeOf(d.ref)))
 	}
-	x.base = 0
+	x.base, x.cold = 0, coldKeys{}
+	x.moves++
 	x.settle()
 	t.inf.sp.loaded(x.memBytes() - before)
 }
@@ -365,12 +317,17 @@ func (t *Stretches) evictSome(n int) int {
 		x := t.evicting[0]
 		t.evicting = t.evicting[1:]
 		n -= 1 + int(x.rows-x.cleanRows)
-		t.absent -= x.base
-		x.forgetClean()
-		t.absent += x.base
-		t.recount(x)
+		t.forget(x, x.forgettable())
 	}
 	return max(n, 1)
+}
+
+// forget lets go of the records of a stretch before a place.
+func (t *Stretches) forget(x *stretch, to int) {
+	t.absent -= x.base
+	x.forgetClean(to)
+	t.absent += x.base
+	t.recount(x)
 }
 
 func (t *Stretches) load(max int64) bool {
@@ -396,7 +353,7 @@ func (t *Stretches) reopen() {
 	var err error
 	scan := t.inf.sp.backing.Scan
 	fail(scan(append(metaKey(t.inf.ord), 0), PrefixEnd(prefix), false, func(k, v []byte) bool {
-		x := newStretch(windowEnd(k), &t.pool)
+		x := t.newStretch(windowEnd(k))
 		if len(k) != len(prefix)+8 || !x.parse(v) {
 			err = fmt.Errorf("record of a stretch is malformed: %x = %x", k, v)
 			return false

@@ -334,6 +334,25 @@ func TestStretchesAgainstList(t *testing.T) {
 	}
 }
 
+// TestChunks compares the ways to make chunks.
+func TestChunks(t *testing.T) {
+	r := seeded(t)
+	for range 100 {
+		x := newStretch(r.Int64N(1000)-500, &blockPool{})
+		x.bits = r.IntN(8)
+		for num := range r.IntN(500) {
+			key := binary.BigEndian.AppendUint32(nil, r.Uint32N(300))
+			x.put(0, uint32(3*num), x.start+r.Int64N(1<<r.IntN(40)), []int64{1, 1, 2, 1 << 40}[r.IntN(4)], key, make([]byte, r.IntN(20)))
+		}
+		a, b := &part{common: []byte("p")}, &part{common: []byte("p")}
+		x.chunks(a)
+		x.chunksByRef(b)
+		if a.n != b.n || !slices.EqualFunc(a.blocks, b.blocks, slices.Equal) {
+			t.Fatal("chunks differ")
+		}
+	}
+}
+
 // TestSortRows compares the ways to sort rows.
 func TestSortRows(t *testing.T) {
 	r := seeded(t)
