@@ -3,7 +3,6 @@ package table
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // How the records of a stretch become chunks, on the goroutine that writes the checkpoint.
@@ -45,16 +44,18 @@ func (x *stretch) chunks(p *part) {
 		last[b] = r.num()
 		return true
 	})
+	var key []byte
 	for b, l := range size {
 		if l > 0 {
-			p.add(chunkKey(p.common, uint16(b), first[b]), buf[at[b]-l:at[b]], false)
+			key = appendChunkKey(key[:0], p.common, uint16(b), first[b])
+			p.add(key, buf[at[b]-l:at[b]], false)
 		}
 	}
 }
 
-func chunkKey(prefix []byte, bucket uint16, first uint32) []byte {
-	key := binary.BigEndian.AppendUint16(append(slices.Clone(prefix), chunkKind), bucket)
-	return binary.BigEndian.AppendUint32(key, first)
+func appendChunkKey(dst, prefix []byte, bucket uint16, first uint32) []byte {
+	dst = binary.BigEndian.AppendUint16(append(append(dst, prefix...), chunkKind), bucket)
+	return binary.BigEndian.AppendUint32(dst, first)
 }
 
 // appendRow appends a record as a chunk has it, behind the one with the number last.
@@ -107,7 +108,7 @@ func (x *stretch) byBucket() []bucketRef {
 // chunksByRef puts the records into p, by bucket and number, whatever their size.
 func (x *stretch) chunksByRef(p *part) {
 	all := x.byBucket()
-	var val []byte
+	var key, val []byte
 	for i := 0; i < len(all); {
 		first := x.record(all[i].ref).num()
 		last, b := first, all[i].bucket
@@ -116,6 +117,7 @@ func (x *stretch) chunksByRef(p *part) {
 			val = x.appendRow(val, r, last)
 			last = r.num()
 		}
-		p.add(chunkKey(p.common, b, first), val, false)
+		key = appendChunkKey(key[:0], p.common, b, first)
+		p.add(key, val, false)
 	}
 }
