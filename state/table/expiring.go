@@ -86,8 +86,9 @@ func (t *Expiring) AddInts(keys []int64, sel []int32, times []int64, rows []int3
 			}
 			rows = append(rows, int32(k))
 			x := t.at(times[k])
-			num := t.count(x, times[k])
-			t.idx.put(s, at, x, uint64(key), times[k], x.writeInt(num, times[k], key))
+			ref := x.writeInt(x.nextNumber(), times[k], key)
+			t.count(x, times[k])
+			t.idx.put(s, at, x, uint64(key), times[k], ref)
 		}
 	}
 	return rows
@@ -160,8 +161,9 @@ func (t *Expiring) AddBytes(hashes []uint64, off []uint32, data []byte, times []
 			}
 			rows = append(rows, int32(k))
 			x := t.at(times[k])
-			num := t.count(x, times[k])
-			t.idx.put(s, at, x, hashes[k], times[k], x.write(num, times[k], 1, key, nil))
+			ref := x.write(x.nextNumber(), times[k], 1, key, nil)
+			t.count(x, times[k])
+			t.idx.put(s, at, x, hashes[k], times[k], ref)
 		}
 	}
 	return rows
@@ -213,12 +215,16 @@ func (t *Expiring) at(time int64) *stretch {
 	return t.rows.at(time)
 }
 
-// count counts a key that comes into a stretch, and gives the number of its record.
-func (t *Expiring) count(x *stretch, time int64) (num uint32) {
+// nextNumber gives the number of the next record.
+func (x *stretch) nextNumber() uint32 {
 	if x.rows == maxRecords {
 		panic(&Failure{errStretchFull})
 	}
-	num = uint32(x.rows)
+	return uint32(x.rows)
+}
+
+// count counts a key whose record was written.
+func (t *Expiring) count(x *stretch, time int64) {
 	t.rows.recount(x)
 	t.rows.rows++
 	t.rows.dirty++
@@ -229,10 +235,9 @@ func (t *Expiring) count(x *stretch, time int64) (num uint32) {
 	if x.tally.built {
 		x.tally.late = append(x.tally.late, time)
 	}
-	return num
 }
 
-// writeInt is write for an int key without a body.
+// writeInt is write for an int key.
 func (x *stretch) writeInt(num uint32, time, key int64) uint32 {
 	const size = recordHead + 8
 	b := x.room(size)

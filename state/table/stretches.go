@@ -108,10 +108,7 @@ func (t *Stretches) search(start int64) (int, bool) {
 // Append adds a row. hash is HashBytes(key); key and body are copied.
 func (t *Stretches) Append(hash uint64, key []byte, time, weight int64, body []byte, marked bool) {
 	x := t.at(time)
-	if x.rows == maxRecords {
-		panic(&Failure{errStretchFull})
-	}
-	num := uint32(x.rows)
+	num := x.nextNumber()
 	t.recount(x)
 	t.rows++
 	t.dirty++
