@@ -193,17 +193,20 @@ func (t *Expiring) search(parts []*stretch, is func(row int32, key []byte) bool)
 	return z.found
 }
 
-// beginEvict has evictSome drop what is on disk of stretches, older ones first; those that got keys since the last eviction only if hot is set.
-func (t *Expiring) beginEvict(hot bool, want int64) {
+// beginEvict has evictSome drop what is on disk of stretches, older ones first; those that got keys since the last eviction only with the most use.
+func (t *Expiring) beginEvict(used uint8, want int64) {
 	want -= int64(len(t.rows.pool.blocks)) * rowBlock
 	t.rows.pool.blocks = nil
 	z := &t.leaving
 	*z = leaving{list: z.list[:0], sweep: true}
+	if used > 0 && used < mostUsed {
+		return // there are no degrees of it
+	}
 	for _, x := range t.rows.list {
 		switch {
 		case want <= 0:
 			return
-		case !hot && x.touched:
+		case used == 0 && x.touched:
 			x.touched = false
 		case x.forgettable() > x.first:
 			want -= x.memBytes() + int64(x.entered)*idBytes
