@@ -251,6 +251,9 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 		t.intKey, t.nullKey = false, true
 	}
 	slots := t.slot[:0]
+	if n := int(h.Len()); cap(slots) < n {
+		slots = make([]int32, 0, n)
+	}
 	h.Each(func(s int32) bool {
 		if t.word(s, wordRows) > 0 {
 			slots = append(slots, s)
@@ -291,5 +294,26 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out data
 	if b.N == 0 {
 		return nil
 	}
-	return out(b)
+	return g.giveAway(b, out)
+}
+
+// giveAway emits the batch that freshBatch gave. Who takes a large one may have its memory: the rows of a window are many, and their last copy is the
+// first then.
+func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
+	if b.N < batch.Target/2 {
+		return out(b)
+	}
+	g.gift.Taken = false
+	b.Gift = &g.gift
+	err := out(b)
+	b.Gift = nil
+	if g.gift.Taken {
+		g.fresh = batch.New(g.outTypes, batch.Target)
+		for i, v := range g.fresh.Cols {
+			if n := len(b.Cols[i].Data); n > 0 {
+				v.Data = make([]byte, 0, n+n/16)
+			}
+		}
+	}
+	return err
 }

@@ -131,6 +131,7 @@ type epochState struct {
 	dead                  map[int32]bool
 	sorter                sorter
 	fresh                 *batch.Batch
+	gift                  batch.Gift
 	em                    *emitter
 }
 

@@ -286,6 +286,7 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 				rest = r
 			}
 		}
+	case len(ks.cols) == 1 && ks.cols[0].form == keyText && showTexts(t, slots, cols[0]):
 	default:
 		t.h.EachKey(slots, func(rest []byte) {
 			for i, c := range ks.cols {
@@ -293,6 +294,26 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 			}
 		})
 	}
+}
+
+// showTexts is show of keys that are one text and nothing behind it, if none is NULL or has a zero byte, for which all of them are searched at
+// once. Otherwise it does nothing, and gives false.
+func showTexts(t *target, slots []int32, v *batch.Vector) bool {
+	data, off, plain := len(v.Data), len(v.Off), true
+	t.h.EachKey(slots, func(key []byte) {
+		if n := len(key) - 2; n > 0 && key[0] == 1 {
+			v.Data = append(v.Data, key[1:n]...)
+		} else {
+			plain = false // NULL
+		}
+		v.Off = append(v.Off, uint32(len(v.Data)))
+	})
+	if plain = plain && bytes.IndexByte(v.Data[data:], 0) < 0; plain {
+		v.Appended(len(slots))
+	} else {
+		v.Data, v.Off = v.Data[:data], v.Off[:off]
+	}
+	return plain
 }
 
 // showKey appends the value that AppendKey encoded and gives what follows it.
