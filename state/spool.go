@@ -134,6 +134,14 @@ func (sp *Spool) Abort() error {
 // Each calls f with the batches, in order. A batch is valid during the call.
 func (s *Spooled) Each(f func(*batch.Batch) error) error { return s.eachWith(nil, nil, f) }
 
+// EachShape calls f with the rows and columns of the batches, in order, whose values are not read.
+func (s *Spooled) EachShape(f func(rows, columns int)) error {
+	return s.eachWith(&batch.Decoder{Want: []bool{}}, nil, func(b *batch.Batch) error {
+		f(b.N, len(b.Cols))
+		return nil
+	})
+}
+
 // eachWith is Each with a decoder, as decode has it, and as of the time of an iterator (nil: now).
 func (s *Spooled) eachWith(d *batch.Decoder, as *pebble.Iterator, f func(*batch.Batch) error) (err error) {
 	if s.file {

@@ -253,3 +253,19 @@ func TestColumnsOfSpools(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestShapeOfSpools asks for rows and columns only, of a spool with a file and of one without.
+func TestShapeOfSpools(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	st := openDir(t, filepath.Join(t.TempDir(), "db"))
+	for _, n := range []int{9, 20_000} {
+		var got []int
+		err := spooled(t, st, false, noise(r, n), ints(1, 2)).EachShape(func(rows, columns int) { got = append(got, rows, columns) })
+		if err != nil || fmt.Sprint(got) != fmt.Sprint([]int{n, 3, 2, 1}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

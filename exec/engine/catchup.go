@@ -250,10 +250,9 @@ func recordPart(c *state.RelChange, rel *catalog.Relation) ([]part, error) {
 		return []part{{b: pad(rel, c.Batch)}}, nil
 	}
 	rows, padded := int64(0), false
-	err := c.Each(func(b *batch.Batch) error {
-		rows += int64(b.N)
-		padded = padded || len(b.Cols) < len(rel.Columns)
-		return nil
+	err := c.Spooled.EachShape(func(n, columns int) {
+		rows += int64(n)
+		padded = padded || columns < len(rel.Columns)
 	})
 	if err != nil || !padded {
 		return []part{{sp: c.Spooled, spRows: rows}}, err
