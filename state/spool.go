@@ -134,6 +134,11 @@ func (sp *Spool) Abort() error {
 // Each calls f with the batches, in order. A batch is valid during the call.
 func (s *Spooled) Each(f func(*batch.Batch) error) error { return s.eachWith(nil, nil, f) }
 
+// EachOf is Each with only the columns that want names by index (nil: all); the others may be nil. The memory of a batch is used for the next.
+func (s *Spooled) EachOf(want []bool, f func(*batch.Batch) error) error {
+	return s.eachWith(&batch.Decoder{Want: want}, nil, f)
+}
+
 // EachShape calls f with the rows and columns of the batches, in order, whose values are not read.
 func (s *Spooled) EachShape(f func(rows, columns int)) error {
 	return s.eachWith(&batch.Decoder{Want: []bool{}}, nil, func(b *batch.Batch) error {

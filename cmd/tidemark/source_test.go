@@ -150,6 +150,10 @@ func TestFileSourceKilled(t *testing.T) {
 			// A view that comes late is the same.
 			execSQL(t, c, "CREATE MATERIALIZED VIEW late AS SELECT count(*) AS n, sum(v) AS s, count(DISTINCT k) AS d FROM s")
 			expectRows(t, c, "SELECT * FROM late", want)
+			// And one that reads some of the columns, or none.
+			execSQL(t, c, "CREATE MATERIALIZED VIEW one AS SELECT sum(v) AS s FROM s")
+			execSQL(t, c, "CREATE MATERIALIZED VIEW none AS SELECT count(*) AS n FROM s")
+			expectRows(t, c, "SELECT s, n FROM one, none", fmt.Sprintf("%d,%d", sum, n))
 			// Large chunks that the log keeps are files, each of them named by an epoch, and go with the stream.
 			spools := func() int {
 				files, err := filepath.Glob(filepath.Join(dir, "data", "spool", "*"))

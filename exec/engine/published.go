@@ -124,6 +124,11 @@ func scanColumns(ctx context.Context, snap contentSnapshot, cols []int, f func(*
 	if !ok {
 		return snap.scan(ctx, f)
 	}
+	return c.scanColumns(ctx, wanted(cols), f)
+}
+
+// wanted names columns by index.
+func wanted(cols []int) []bool {
 	want := make([]bool, 0, 16)
 	for _, i := range cols {
 		for i >= len(want) {
@@ -131,7 +136,7 @@ func scanColumns(ctx context.Context, snap contentSnapshot, cols []int, f func(*
 		}
 		want[i] = true
 	}
-	return c.scanColumns(ctx, want, f)
+	return want
 }
 
 // lookupKey gives the values of the leading key columns that the plan pins to constants, nil if there are none. none says that no row
