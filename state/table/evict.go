@@ -54,7 +54,7 @@ func (s *Space) BeginEvict(target int64) {
 // eviction is an Evict on its way.
 type eviction struct {
 	target int64
-	used   uint8 // entries with at most so much use are dropped
+	used   uint8 // the round: what is of use is dropped in later ones
 	table  int   // that comes next, or from which is dropped
 	begun  bool  // of table
 }

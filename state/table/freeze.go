@@ -196,20 +196,17 @@ func (t *Hash) freezeTo(f *Frozen) {
 	for ; i+8 <= n; i += 8 { // eight at a time
 		x := binary.LittleEndian.Uint64(flags[i:])
 		d := x & (ones * uint64(flagDirty))
-		used, often := x&(ones*uint64(flagUsed)), x&(ones*uint64(flagOften))
-		x &^= ones * uint64(flagDirty|useFlags)
-		x |= often>>1&^used | often&(used<<1) // one less, but not less than none
-		// flagDirty is the lowest bit.
-		x |= d * uint64(flagPending|flagFrozen|flagOnDisk|useFlags)
+		// flagDirty is the lowest bit. The use of what is dirty becomes one more, but mostUsed at most.
+		used, often, add := x&(ones*uint64(flagUsed)), x>>1&(ones*uint64(flagUsed)), d*uint64(flagUsed)
+		x &^= ones*uint64(flagDirty) | add | add<<1
+		x |= add&(often|^used) | add&(often|used)<<1
+		x |= d * uint64(flagPending|flagFrozen|flagOnDisk)
 		binary.LittleEndian.PutUint64(flags[i:], x)
 	}
 	for ; i < n; i++ {
 		fl := flags[i]
-		flags[i] = fl &^ (flagDirty | useFlags)
 		if fl&flagDirty != 0 {
-			flags[i] |= flagPending | flagFrozen | flagOnDisk | useFlags
-		} else if fl&useFlags != 0 {
-			flags[i] |= fl&useFlags - flagUsed
+			flags[i] = fl&^(flagDirty|useFlags) | flagPending | flagFrozen | flagOnDisk | min(fl&useFlags+flagUsed, useFlags)
 		}
 	}
 	if dirty > 0 {
@@ -327,9 +324,9 @@ func (t *Hash) thaw(n int) int {
 		}
 	}
 	if t.pass == nil && len(t.flags) > shrinkAbove && t.used < len(t.flags)/4 {
-		t.pass = &pass{} // drops nothing, but closes the gaps
+		t.pass = &pass{gaps: true} // drops nothing, but closes the gaps
 	}
-	if t.pass != nil && t.pass.keep == 0 {
+	if t.pass != nil && t.pass.gaps {
 		return t.evictSome(n)
 	}
 	return max(n, 1)

@@ -45,6 +45,7 @@ type Hash struct {
 	fz     *hashFreeze // nil: no Freeze has entries to copy
 	thawed int         // slots before it have been thawed
 	pass   *pass       // nil: nothing is dropped or moved now
+	hand   int         // slot that the next eviction looks at first
 }
 
 // Flags of an entry, of Hash and of Ordered.
@@ -54,7 +55,7 @@ const (
 	flagOnDisk  // on disk, or in a run that is being written
 	flagTomb    // removed; kept because flagOnDisk
 	flagFrozen  // in a run that is being written
-	flagUsed    // with flagOften, a number: how lately the entry was used (Hash)
+	flagUsed    // with flagOften, a number: what use the entry was lately (Hash)
 	flagOften   // its upper digit
 	flagPending // as of the last Freeze, and not copied yet (Hash)
 )
@@ -65,8 +66,8 @@ const flagFree = flagTomb
 // isFree says of the flags of a slot of a Hash whether it is not in use.
 func isFree(f uint8) bool { return f&(flagTomb|flagOnDisk) == flagFree }
 
-// What eviction goes by: an entry that changes has the greatest use as of the next Freeze, one that was read from disk for its own sake the
-// least above none; each Freeze that finds an entry unchanged takes one off.
+// What eviction goes by: an entry that was read from disk for its own sake has a use of one, each Freeze that finds it changed adds one, and each
+// eviction that passes it takes one off.
 const (
 	useShift = 5
 	useFlags = flagUsed | flagOften

@@ -1,15 +1,17 @@
 package table
 
-// pass drops clean entries of a Hash and closes the gaps, in place and in steps: it goes down from the last slot; what is to be dropped is
-// dropped, and what is to stay goes to a slot further down, of which the entry was removed or is dropped. So what is left are the first
-// slots, and memory behind them goes back. Between two steps the table is as any other, and used as any other.
+// pass drops clean entries of a Hash and closes the gaps, in place and in steps. First it goes on from where the last one ended, once around:
+// what is clean and has no use left is dropped, until it is enough, and from what has some it takes one. So what is used again
+// before it is passed so many times stays, however long that takes. Then it goes down from the last slot, and what is there goes to a slot
+// further down that is free. So what is left are the first slots, and memory behind them goes back. Between two steps the table
+// is as any other, and used as any other.
 type pass struct {
-	keep uint8 // flags of entries that stay; 0: all stay
-	used uint8 // what is dropped has at most so much use, in place of flags
 	drop int   // entries yet to drop
+	left int   // slots yet to look at
 	per  int64 // bytes of an entry, its part of the index included
 	low  int   // slots before it stay
 	over bool  // only the index is yet to be made smaller
+	gaps bool  // it was begun to close gaps only
 }
 
 // size gives the bytes that the pass has yet to free, about.
@@ -22,13 +24,13 @@ func (p *pass) size() int64 {
 
 const keepFlags = flagDirty | flagFrozen | flagTomb
 
-// beginEvict begins a pass that frees about want bytes, of entries with at most so much use.
-func (t *Hash) beginEvict(used uint8, want int64) {
+// beginEvict begins a pass that frees about want bytes; each round finds entries with less use.
+func (t *Hash) beginEvict(_ uint8, want int64) {
 	t.pass = nil
 	if len(t.flags) == 0 {
 		return
 	}
-	p := &pass{keep: keepFlags, used: used << useShift, per: max(t.MemBytes()/int64(len(t.flags)), 1)}
+	p := &pass{left: len(t.flags), per: max(t.MemBytes()/int64(len(t.flags)), 1)}
 	p.drop = int(min(want/p.per+1, int64(len(t.flags))))
 	t.pass = p
 }
@@ -49,21 +51,18 @@ func (t *Hash) evictSome(n int) int {
 			n -= growStep / 16
 			continue
 		}
+		if p.drop > 0 && p.left > 0 {
+			n = t.sweep(n)
+			continue
+		}
 		last := len(t.flags) - 1
-		if last < p.low || p.keep != 0 && p.drop <= 0 {
+		if last < p.low {
 			t.endPass()
 			continue
 		}
 		n--
-		switch f := t.flags[last]; {
-		case isFree(f):
-		case t.droppable(f):
-			t.drop(int32(last))
-		default:
-			for ; p.low < last; p.low++ {
-				if f := t.flags[p.low]; isFree(f) || t.droppable(f) {
-					break
-				}
+		if !isFree(t.flags[last]) {
+			for ; p.low < last && !isFree(t.flags[p.low]); p.low++ {
 				if p.low&7 == 7 {
 					n--
 				}
@@ -71,9 +70,6 @@ func (t *Hash) evictSome(n int) int {
 			if p.low >= last {
 				p.low = last + 1
 				continue
-			}
-			if !isFree(t.flags[p.low]) {
-				t.drop(int32(p.low))
 			}
 			t.move(int32(last), int32(p.low))
 			p.low++
@@ -86,9 +82,28 @@ func (t *Hash) evictSome(n int) int {
 	return n
 }
 
-func (t *Hash) droppable(f uint8) bool {
+// sweep goes on around the slots: it looks at about n entries, most of them for an eighth of what one costs that is dropped, and gives what is left of n.
+func (t *Hash) sweep(n int) int {
 	p := t.pass
-	return p.drop > 0 && f&p.keep == 0 && f&flagOnDisk != 0 && f&useFlags <= p.used
+	for n > 0 && p.left > 0 && p.drop > 0 {
+		if t.hand >= len(t.flags) {
+			t.hand = 0
+		}
+		s := t.hand
+		t.hand++
+		if p.left--; p.left&7 == 0 {
+			n--
+		}
+		switch f := t.flags[s]; {
+		case f&keepFlags != 0 || f&flagOnDisk == 0:
+		case f&useFlags != 0:
+			t.flags[s] = f - flagUsed
+		default:
+			t.drop(int32(s))
+			n--
+		}
+	}
+	return n
 }
 
 // drop takes an entry out of memory that is on disk.

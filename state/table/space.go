@@ -85,7 +85,7 @@ type member interface {
 	copyFrozen(n int) int              // copies about n entries, gives what is left of n
 	beginThaw()                        // what was frozen is on disk now
 	thaw(n int) int                    // lets go of about n entries, gives what is left of n; above zero: it is done
-	beginEvict(used uint8, want int64) // has evictSome drop clean entries with at most so much use (0 to mostUsed), of about want bytes
+	beginEvict(used uint8, want int64) // has evictSome drop clean entries, of about want bytes: in the first of mostUsed+1 rounds those of no use, and so on
 	evictSome(n int) int               // looks at about n entries, gives what is left of n; above zero: it is done
 	load(max int64) bool               // reads what is missing, says whether all is there
 	each(f func(e *Entry) bool) bool   // false: f stopped it
