@@ -250,16 +250,16 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 	if null {
 		t.intKey, t.nullKey = false, true
 	}
-	slots := t.slot[:0]
-	if n := int(h.Len()); cap(slots) < n {
-		slots = make([]int32, 0, n)
-	}
-	h.Each(func(s int32) bool {
-		if t.word(s, wordRows) > 0 {
-			slots = append(slots, s)
+	slots := h.All(t.slot[:0])
+	words, stride := h.WordsAll()
+	n := 0
+	for _, s := range slots {
+		if words[int(s)*stride+wordRows] > 0 {
+			slots[n] = s
+			n++
 		}
-		return true
-	})
+	}
+	slots = slots[:n]
 	t.slot, t.alike = slots, 0
 	g.sorter.sort(t, slots)
 	for lo := 0; lo < len(slots); lo += batch.Target {
@@ -274,14 +274,17 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 // emitSlots gives the rows of entries, those that fail to the dead letters.
 func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out dataflow.Emit) error {
 	b := g.freshBatch()
-	var bad map[int32]*sqlerr.Error
-	g.render(t, slots, b, func(k int, err *sqlerr.Error) {
-		if bad == nil {
-			bad = map[int32]*sqlerr.Error{}
+	if g.noteBad == nil {
+		g.noteBad = func(k int, err *sqlerr.Error) {
+			if g.bad == nil {
+				g.bad = map[int32]*sqlerr.Error{}
+			}
+			g.bad[int32(k)] = err
 		}
-		bad[int32(k)] = err
-	})
-	if bad != nil {
+	}
+	g.render(t, slots, b, g.noteBad)
+	if bad := g.bad; bad != nil {
+		g.bad = nil
 		em := g.emitter(out)
 		for i := int32(0); int(i) < b.N; i++ {
 			c := rowChange{o: -1, fresh: b, bad: bad, n: i}

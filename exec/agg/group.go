@@ -132,6 +132,8 @@ type epochState struct {
 	sorter                sorter
 	fresh                 *batch.Batch
 	gift                  batch.Gift
+	bad                   map[int32]*sqlerr.Error // of the batch that noteBad is told of
+	noteBad               failFunc
 	em                    *emitter
 }
 

@@ -55,13 +55,19 @@ func (o sumIntOut) emit(t *target, slots []int32, v *batch.Vector, fail failFunc
 	base := v.N
 	if !o.bigint {
 		v.Off = slices.Grow(v.Off, len(slots))
+		nulls := false
 		for _, s := range slots {
 			if e, rare := t.entry(s); o.cnt.count(e, rare) > 0 {
 				v.Data = appendNumeric(v.Data, uint64(e[o.sum.off]), uint64(o.sum.high(e, rare)), 0)
+			} else {
+				nulls = true
 			}
 			v.Off = append(v.Off, uint32(len(v.Data)))
 		}
 		v.Appended(len(slots))
+		if !nulls {
+			return
+		}
 	} else {
 		out := v.AppendInts(len(slots))
 		for k, s := range slots {

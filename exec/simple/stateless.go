@@ -49,6 +49,7 @@ func (f *filter) EndEpoch(*dataflow.Epoch, dataflow.Emit) error { return nil }
 type project struct {
 	exprs *rowenc.Exprs
 	env   *kernel.Env
+	out   batch.Batch // only while it is emitted
 }
 
 // NewProject makes the operator of a plan.Project over an input with columns of the types in[0].
@@ -66,7 +67,8 @@ func (p *project) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.E
 	if err != nil {
 		return err
 	}
-	o := &batch.Batch{N: b.N, Cols: append([]*batch.Vector(nil), vecs...), Weights: b.Weights}
+	o := &p.out
+	*o = batch.Batch{N: b.N, Cols: append(o.Cols[:0], vecs...), Weights: b.Weights}
 	if b.Gift != nil && sel == nil {
 		o.Gift = b.Gift
 		p.exprs.Last(o.Cols)
@@ -77,7 +79,9 @@ func (p *project) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.E
 	if o.N == 0 {
 		return nil
 	}
-	return out(o)
+	err = out(o)
+	clear(p.out.Cols) // their memory is others'
+	return err
 }
 
 // EndEpoch implements dataflow.Operator.

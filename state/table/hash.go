@@ -1,5 +1,7 @@
 package table
 
+import "slices"
+
 // Hash is an open-addressing hash table. An entry has a key, Decl.Words inline
 // int64 words, and optionally a blob. Entries are addressed by slot, which
 // stays the same until the entry is removed or until Freeze or Evict between
@@ -328,6 +330,18 @@ func (t *Hash) Each(f func(slot int32) bool) {
 			return
 		}
 	}
+}
+
+// All appends the slots of all entries, on disk or in memory, to slots, in the order of slots.
+func (t *Hash) All(slots []int32) []int32 {
+	t.fetchAll()
+	slots = slices.Grow(slots, t.used)
+	for s, f := range t.flags {
+		if f&(flagTomb|flagFree) == 0 {
+			slots = append(slots, int32(s))
+		}
+	}
+	return slots
 }
 
 // Len gives the number of entries, those only on disk included.

@@ -39,7 +39,7 @@ type nextIndex struct {
 
 // newIndex gives an index of n empty cells, a power of two.
 func (t *Hash) newIndex(n int) index {
-	x := index{limit: n / 8 * 5, shift: uint(bits.Len(uint(n)) - 1)}
+	x := index{limit: limitOf(n), shift: uint(bits.Len(uint(n)) - 1)}
 	x.cells, x.mem = t.newCells(n)
 	x.slot = uint32(n - 1)
 	x.low = x.slot
@@ -63,10 +63,21 @@ func (t *Hash) dropNext() {
 	}
 }
 
+// limitOf gives how many entries an index of n cells may have: one that is near in any case is the emptier, so that more entries are at their homes.
+func limitOf(n int) int {
+	if n <= nearCells {
+		return n / 16 * 5
+	}
+	return n / 8 * 5
+}
+
+// nearCells is how many cells take no more memory than the first two caches have to spare.
+const nearCells = 1 << 15
+
 // indexFor gives the size of an index for n entries and half as many again.
 func indexFor(n int) int {
 	size := minIndex
-	for size/8*5 <= n+n/2 {
+	for limitOf(size) <= n+n/2 {
 		size *= 2
 	}
 	return size
@@ -75,7 +86,7 @@ func indexFor(n int) int {
 // grow makes the index twice as large, or as large as it is expected to become, or starts to.
 func (t *Hash) grow() {
 	n := 2 * len(t.cells)
-	for n/8*5 <= t.expect && t.expectable(t.used) {
+	for limitOf(n) <= t.expect && t.expectable(t.used) {
 		n *= 2
 	}
 	t.resizeIndex(n)
@@ -84,7 +95,7 @@ func (t *Hash) grow() {
 // resizeIndex makes the index one of n cells, or starts to: there is room for all entries, and for those that come in meanwhile.
 func (t *Hash) resizeIndex(n int) {
 	t.next = &nextIndex{index: t.newIndex(n)}
-	t.next.rate = max(growCells, 2*len(t.flags)/max(n/8*5-t.used, 1)+1)
+	t.next.rate = max(growCells, 2*len(t.flags)/max(limitOf(n)-t.used, 1)+1)
 	if len(t.cells) <= growAtOnce {
 		t.enterSlots(len(t.flags))
 	}
