@@ -132,6 +132,9 @@ func (e *Engine) startCheckpoint() error {
 // eighth of the time since it last did, so that the checkpoint does come, and more where memory is short.
 const stateStep = 2 * time.Millisecond
 
+// longestStep is how long it works at most, however long the epoch before took or had to wait.
+const longestStep = 30 * time.Millisecond
+
 // stepState goes on copying what a checkpoint is to write, and starts to write it when all is copied; it also lets go of what
 // one that is written kept in memory. It runs on the loop's goroutine between epochs.
 func (e *Engine) stepState() {
@@ -144,7 +147,7 @@ func (e *Engine) stepState() {
 	if e.memory > e.opts.muchState() {
 		share = 2
 	}
-	until := start.Add(max(stateStep, start.Sub(c.stepped)/share))
+	until := start.Add(min(max(stateStep, start.Sub(c.stepped)/share), longestStep))
 	defer func() { c.stepped = time.Now() }()
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st == viewBackfill || st == viewFailed {
