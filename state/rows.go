@@ -212,9 +212,37 @@ func (r *Rows) Shrink() bool {
 	if len(runs) < 2 || rows < r.st.shrinkFrom || 4*less < rows || rows < 2*r.shrunk {
 		return false
 	}
-	r.shrunk = rows // it may turn out that nothing has gone
+	if left := float64(rows) - 2*float64(less)*goneIn(runs); left > float64(rows)/2 {
+		r.shrunk = rows * 3 / 4 // it is looked at again when there is half as much more
+		return false
+	}
 	r.beginMerge(runs, 2)
 	return true
+}
+
+// goneIn gives the part of the removals in runs that are of rows that came in an earlier one of them, by looking for some.
+func goneIn(runs []*run) float64 {
+	const looks = 16 // in each run
+	tried, found := 0, 0
+	for i := len(runs) - 1; i > 0; i-- {
+		x := runs[i]
+		for j, step := 0, len(x.recs)/looks+1; j < len(x.recs) && x.less > 0; j += step {
+			for ; j < len(x.recs) && x.recs[j].weight > 0; j++ { // the next removal
+			}
+			if j >= len(x.recs) {
+				break
+			}
+			tried++
+			k := x.key(j)
+			for _, y := range runs[:i] {
+				if at := y.seek(k); at < len(y.recs) && y.recs[at].weight > 0 && bytes.Equal(y.key(at), k) {
+					found++
+					break
+				}
+			}
+		}
+	}
+	return float64(found) / float64(max(tried, 1))
 }
 
 // beginMerge begins to merge runs that stand together, of which about one row in so many will be left.
