@@ -11,12 +11,13 @@ import (
 // and on disk; one index finds the keys of all stretches (idIndex). A key whose time has come is not there, whether or not its memory was
 // given back. Keys are int64 (Decl.IntKey) or bytes. Times are microseconds; what expires at math.MaxInt64 stays.
 type Expiring struct {
-	rows  Stretches
-	idx   *idIndex
-	live  int64 // keys that have not expired
-	until int64 // time up to which keys have expired; math.MinInt64: none has
-	probe idProbe
-	cold  coldSearch
+	rows    Stretches
+	idx     *idIndex
+	live    int64 // keys that have not expired
+	until   int64 // time up to which keys have expired; math.MinInt64: none has
+	probe   idProbe
+	touched uint64 // see touch
+	cold    coldSearch
 
 	leaving leaving // the eviction that is on its way
 }
@@ -95,26 +96,35 @@ func (t *Expiring) AddInts(keys []int64, sel []int32, times []int64, rows []int3
 }
 
 // aheadInts looks at the lines in which the keys of a block are looked for first. Its loops have no branches that depend on what they read, so
-// that the processor waits for the memory of many keys at once: the first one brings the lines near, and the last one those behind lines that are full.
+// that the processor waits for the memory of many keys at once: the more, the less else there is to do in a loop. So where to look is worked
+// out before anything is read there, and the lines are brought near before they are compared; the last loop brings those behind lines that are full.
 func (t *Expiring) aheadInts(block []int64) {
 	p := &t.probe
 	segs, mask := t.idx.segs, uint64(len(t.idx.segs)-1)
+	var lines [idBlock]*idLine
 	for j, key := range block {
 		h := hashInt(key)
-		cells := segs[h>>32&mask].cells
-		p.hash[j], p.refs[j] = h, cells[home(h)&uint64(len(cells)-1)].ref
+		p.hash[j&(idBlock-1)], lines[j&(idBlock-1)] = h, segs[h>>32&mask].line(home(h))
 	}
+	t.touched = touch(lines[:len(block)])
 	for j, key := range block {
-		h := p.hash[j]
-		l, k := segs[h>>32&mask].line(home(h)), uint64(key)
-		m := bit(l[0].key == k) | bit(l[1].key == k)<<1 | bit(l[2].key == k)<<2 | bit(l[3].key == k)<<3
-		p.refs[j], p.hit[j] = l[bits.TrailingZeros(m|1<<(lineCells-1))].ref, uint8(m)
-		p.next[j] = home(h) + uint64(bit(m == 0)&bit(l[lineCells-1].ref != 0))*lineCells // the home once more, if it ends there
+		l, h, k := lines[j&(idBlock-1)], p.hash[j&(idBlock-1)], uint64(key)
+		m := l.matches(k)
+		p.refs[j&(idBlock-1)], p.hit[j&(idBlock-1)] = l[bits.TrailingZeros(m|1<<(lineCells-1))].ref, uint8(m)
+		p.next[j&(idBlock-1)] = home(h) + uint64(bit(m == 0)&bit(l[lineCells-1].ref != 0))*lineCells // the home once more, if it ends there
 	}
 	for j, h := range p.hash[:len(block)] {
 		cells := segs[h>>32&mask].cells
 		p.next[j] = cells[p.next[j]&uint64(len(cells)-1)].ref
 	}
+}
+
+// touch reads lines. What it gives is of no use but that it was read.
+func touch(lines []*idLine) (x uint64) {
+	for _, l := range lines {
+		x += l[0].ref
+	}
+	return x
 }
 
 // findInt finds an int key, or the cell of its segment that it may be put into.
