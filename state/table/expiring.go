@@ -219,7 +219,7 @@ func (t *Expiring) findBytes(key []byte, hash uint64) (s *idSegment, at uint64, 
 
 // at gives the stretch of a time.
 func (t *Expiring) at(time int64) *stretch {
-	if x := t.rows.last; x != nil && uint64(time-x.start) < uint64(t.rows.inf.decl.Width) && x.start != math.MinInt64 {
+	if x := t.rows.last; x != nil && time >= x.start && uint64(time-x.start) < uint64(t.rows.inf.decl.Width) && x.start != math.MinInt64 {
 		return x
 	}
 	return t.rows.at(time)

@@ -255,6 +255,46 @@ func TestExpiringAgainstMap(t *testing.T) {
 }
 
 // TestTally counts times in any order, some of which come while others are counted.
+// TestExpiringFarApart adds keys whose times are as far apart as times can be, one after the other: each expires in its own.
+func TestExpiringFarApart(t *testing.T) {
+	times := []int64{math.MinInt64, math.MinInt64 + 1, math.MinInt64 + 2_000_000, -1, 0, 1, math.MaxInt64 - 2_000_000, math.MaxInt64 - 1, math.MaxInt64}
+	for _, width := range []int64{1, 7, 1_000_000, 1 << 40, math.MaxInt64} {
+		for _, ints := range []bool{true, false} {
+			for _, a := range times {
+				for _, b := range times {
+					for _, until := range times[1 : len(times)-1] {
+						tab := Open(&memBacking{m: map[string]string{}}).Expiring(Decl{Name: "x", IntKey: ints, Words: 1, Width: width})
+						for k, time := range []int64{a, b, a} { // the stretch of the latest key is looked at first
+							if ints {
+								tab.AddInts([]int64{int64(k)}, nil, []int64{time}, nil)
+							} else {
+								key := expiringKey(int64(k))
+								tab.AddBytes([]uint64{HashBytes(key)}, []uint32{0, uint32(len(key))}, key, []int64{time}, nil)
+							}
+						}
+						tab.Expire(until)
+						var want, got []int64
+						for _, time := range []int64{a, a, b} {
+							if time > until {
+								want = append(want, time)
+							}
+						}
+						tab.Each(func(_ int64, _ []byte, time int64) bool {
+							got = append(got, time)
+							return true
+						})
+						slices.Sort(want)
+						slices.Sort(got)
+						if !slices.Equal(got, want) || tab.Len() != int64(len(want)) {
+							t.Fatalf("width %d, times %d and %d, until %d: %d are left, %d of them counted, want %d", width, a, b, until, got, tab.Len(), want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTally(t *testing.T) {
 	r := seeded(t)
 	for range 300 {

@@ -72,6 +72,11 @@ func (t *Stretches) startOf(time int64) int64 {
 
 // endOf gives the last time of a stretch.
 func (t *Stretches) endOf(x *stretch) int64 {
+	if x.start == math.MinInt64 { // the first of all may be shorter
+		if next := math.MinInt64 / t.inf.decl.Width * t.inf.decl.Width; next > x.start {
+			return next - 1
+		}
+	}
 	if end := x.start + t.inf.decl.Width - 1; end >= x.start {
 		return end
 	}
