@@ -357,15 +357,17 @@ func (s *Store) loadSpoolFiles(used map[uint64]bool) (last uint64, err error) {
 	return last, nil
 }
 
-// linkSpools makes the files of spools known in the copy of the data directory in dir. The caller reads the spools, so that they are not removed.
+// linkSpools makes the files of spools known in the copy of the data directory in dir. The caller has read the spools since before its log was copied, so that
+// those that this names are not removed; some of them may have been trimmed meanwhile.
 func (s *Store) linkSpools(dir string) error {
 	to := s.fs.PathJoin(dir, spoolDir)
 	if err := s.fs.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	for _, id := range s.spools.fileIDs() {
+	for _, id := range s.spools.there() {
 		path := s.spoolPath(id)
-		if err := vfs.LinkOrCopy(s.fs, path, s.fs.PathJoin(to, s.fs.PathBase(path))); err != nil {
+		err := vfs.LinkOrCopy(s.fs, path, s.fs.PathJoin(to, s.fs.PathBase(path)))
+		if err != nil && !(errors.Is(err, os.ErrNotExist) && !s.spools.isFile(id)) { // else it was given up or trimmed before
 			return err
 		}
 	}

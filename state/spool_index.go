@@ -66,6 +66,17 @@ func (x *spoolIndex) fileIDs() []uint64 {
 	return ids
 }
 
+// there gives the spools whose files may be there: those of the log, and those that are to be removed.
+func (x *spoolIndex) there() []uint64 {
+	ids := x.fileIDs()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, g := range x.gone {
+		ids = append(ids, g.id)
+	}
+	return ids
+}
+
 // bytes is the size of all files.
 func (x *spoolIndex) bytes() (n int64) {
 	x.mu.Lock()

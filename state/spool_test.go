@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/state"
@@ -264,6 +266,81 @@ func TestShapeOfSpools(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != fmt.Sprint([]int{n, 3, 2, 1}) {
 			t.Errorf("%v, %v", got, err)
 		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// betweenFS calls f when the directory of spools in a copy is made: the copy's log is complete then, and the files are not looked for yet.
+type betweenFS struct {
+	vfs.FS
+	in string
+	f  func(list bool)
+}
+
+func (fs *betweenFS) MkdirAll(dir string, perm os.FileMode) error {
+	if dir == filepath.Join(fs.in, "spool") {
+		fs.f(false)
+	}
+	return fs.FS.MkdirAll(dir, perm)
+}
+
+func (fs *betweenFS) Link(from, to string) error {
+	if strings.HasPrefix(to, filepath.Join(fs.in, "spool")) {
+		fs.f(true)
+	}
+	return fs.FS.Link(from, to)
+}
+
+// TestTrimBesideSnapshot trims a stream, and gives up a spool, while a copy of the database is made: the copy has all that its log names.
+func TestTrimBesideSnapshot(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	fs := &betweenFS{FS: vfs.Default, in: filepath.Join(t.TempDir(), "copy")}
+	o := state.Options{CacheBytes: 1 << 20, MemTableSize: 1 << 20, ReserveBytes: 1}
+	o.SetFS(fs)
+	dir := filepath.Join(t.TempDir(), "db")
+	st, err := state.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for range 4 {
+		b := noise(r, 20_000)
+		rows += b.N
+		appendEpoch(t, st, &state.EpochRecord{Changes: []state.RelChange{{OID: 1, Spooled: spooled(t, st, false, b)}}})
+	}
+	other := st.NewSpool(false)
+	if err := other.Append(noise(r, 20_000)); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, other)
+	done := 0
+	fs.f = func(list bool) {
+		switch {
+		case !list:
+			if err := st.TrimStream(1, 3); err != nil {
+				t.Error(err)
+			}
+		case done == 0:
+			done++
+			if err := errors.Join(other.Abort(), st.TrimStream(1, 4)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := st.SnapshotTo(fs.in); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(spoolNames(t, dir)); n != 1 {
+		t.Errorf("%d files are left", n)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	st = openDir(t, fs.in)
+	if got := len(streamText(t, st)); got != rows {
+		t.Errorf("%d rows in the copy, want %d", got, rows)
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
