@@ -57,6 +57,23 @@ func NextRanked(list []byte) (e Ranked, n int) {
 	return Ranked{size&shownBit != 0, rest[:klen:klen], rest[klen:]}, n
 }
 
+// SkipBeyond gives the length of the elements at the front of a list whose keys begin with a byte of 1 and eight bytes that are greater
+// than head, a big-endian integer; it may stop before one that has long lengths. It is NextRanked for those of which nothing else matters.
+func SkipBeyond(list []byte, head uint64) int {
+	at := 0
+	for {
+		x := list[at:]
+		if len(x) < 11 || x[0]|x[1] >= 0x80 || x[1] < 9 || x[2] != 1 || binary.BigEndian.Uint64(x[3:]) <= head {
+			return at
+		}
+		n := 1 + int(x[0]>>1)
+		if n > len(x) {
+			return at
+		}
+		at += n
+	}
+}
+
 // SkipRanked tells of the element at the front of a list only how long it is there, and whether it is shown.
 func SkipRanked(list []byte) (shown bool, n int) {
 	if list[0] < 0x80 {

@@ -67,15 +67,20 @@ type first struct {
 // its rows, if it has as many as it may have (0, so that no head is beyond it, otherwise); the number of its rows.
 type lists struct {
 	h       *table.Hash
-	touched []int32 // slots whose rows changed, in the order in which they first did
-	marks   []uint64
-	starts  []int32 // buffer
+	touched []touched // in the order in which they first were
+	marks   []uint64  // two bits a slot: that it is touched; that more than one row came in
+	starts  []int32   // buffer
 
 	// Of touchMemory.
 	near  []int32
 	blobs [][]byte
 	sum   byte
 }
+
+// touched is a list whose rows changed, and where in it the first row stands that came in.
+type touched struct{ slot, at int32 }
+
+const marksInWord = 32
 
 const (
 	endWord = iota
@@ -168,8 +173,8 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 
 // Variables for tests.
 var (
-	block = 1024 // rows that are taken together
-	ahead = 128  // lists that are
+	block = 256 // rows that are taken together
+	ahead = 128 // lists that are
 )
 
 // rowsAt is the batch at hand, with the values of the expressions over it.
@@ -315,32 +320,30 @@ func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
 func (f *first) insert(l *lists, slot int32, head uint64, out dataflow.Emit) (in bool, err error) {
 	w, list := l.h.Words(slot), l.h.Blob(slot)
 	full := w[countWord] == f.most
-	at, from := 0, 0 // where the row belongs; where what stays begins
+	at, from := rowenc.SkipBeyond(list, head), 0 // where the row belongs; where what stays begins
 	for at < len(list) {
 		e, n := rowenc.NextRanked(list[at:])
 		if !f.beyond(e, head) {
 			break
-		}
-		if at == 0 && full {
-			from = n
-			if e.Shown {
-				if err := f.out.Row(e.Row, -1, out); err != nil {
-					return false, err
-				}
-			}
 		}
 		at += n
 	}
 	if full && at == 0 {
 		return false, nil
 	}
-	l.touch(slot)
 	if full {
+		var e rowenc.Ranked
+		if e, from = rowenc.NextRanked(list); e.Shown {
+			if err := f.out.Row(e.Row, -1, out); err != nil {
+				return false, err
+			}
+		}
 		f.stats.RowsRemoved++
 	} else {
 		w[countWord]++
 		f.grown++
 	}
+	l.touch(slot, int32(at-from))
 	f.stats.RowsUpdated++
 	f.elem = rowenc.AppendRanked(f.elem[:0], rowenc.Ranked{Key: f.key, Row: f.row})
 	if len(list)-from+len(f.elem) > cap(list) {
@@ -400,15 +403,26 @@ func (l *lists) touchMemory() {
 	clear(l.blobs)
 }
 
-// touch notes that a list changed.
-func (l *lists) touch(slot int32) {
-	for int(slot)>>6 >= len(l.marks) {
-		l.marks = append(l.marks, make([]uint64, len(l.marks)+16)...)
+// touch notes that a row comes into a list, at a place in it.
+func (l *lists) touch(slot, at int32) {
+	for int(slot)/marksInWord >= len(l.marks) {
+		l.marks = append(l.marks, make([]uint64, len(l.marks)+32)...)
 	}
-	if m, bit := &l.marks[slot>>6], uint64(1)<<(slot&63); *m&bit == 0 {
+	m, bit := &l.marks[slot/marksInWord], uint64(1)<<(2*(slot%marksInWord))
+	if *m&bit == 0 {
 		*m |= bit
-		l.touched = append(l.touched, slot)
+		l.touched = append(l.touched, touched{slot, at})
+	} else {
+		*m |= bit << 1
 	}
+}
+
+// untouch forgets what touch noted, and says whether it was more than one row.
+func (l *lists) untouch(slot int32) (more bool) {
+	m, shift := &l.marks[slot/marksInWord], 2*(slot%marksInWord)
+	more = *m>>shift&2 != 0
+	*m &^= 3 << shift
+	return more
 }
 
 // EndEpoch implements dataflow.Operator.
@@ -439,11 +453,11 @@ func (f *first) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 
 // inOrder brings what was touched into the order of keys, for a SELECT.
 func (l *lists) inOrder(ints bool) {
-	slices.SortFunc(l.touched, func(a, b int32) int {
+	slices.SortFunc(l.touched, func(a, b touched) int {
 		if !ints {
-			return bytes.Compare(l.h.Key(a), l.h.Key(b))
+			return bytes.Compare(l.h.Key(a.slot), l.h.Key(b.slot))
 		}
-		if l.h.KeyInt(a) < l.h.KeyInt(b) {
+		if l.h.KeyInt(a.slot) < l.h.KeyInt(b.slot) {
 			return -1
 		}
 		return 1
@@ -452,21 +466,21 @@ func (l *lists) inOrder(ints bool) {
 
 // show emits what changed in the output of the lists that were touched.
 func (f *first) show(l *lists, out dataflow.Emit) error {
-	for k, slot := range l.touched {
-		if k%ahead == 0 {
-			l.near = append(l.near[:0], l.touched[k:min(k+ahead, len(l.touched))]...)
+	far := len(l.touched) > 2*block // what was touched first may not be near any more
+	for k, t := range l.touched {
+		if far && k%ahead == 0 {
+			l.near = l.near[:0]
+			for _, t := range l.touched[k:min(k+ahead, len(l.touched))] {
+				l.near = append(l.near, t.slot)
+			}
 			l.touchMemory()
 		}
-		list := l.h.Blob(slot)
+		list := l.h.Blob(t.slot)
 		l.starts = l.starts[:0] // of what changed
-		rank := l.h.Words(slot)[countWord]
-		for at := 0; at < len(list); {
-			rank--
-			shown, n := rowenc.SkipRanked(list[at:])
-			if shown != (rank >= f.n.Offset) {
-				l.starts = append(l.starts, int32(at))
-			}
-			at += n
+		if more := l.untouch(t.slot); more || f.n.Offset > 0 {
+			l.starts = f.changed(l.starts, list, l.h.Words(t.slot)[countWord])
+		} else {
+			l.starts = append(l.starts, t.at)
 		}
 		for i := len(l.starts) - 1; i >= 0; i-- {
 			x := list[l.starts[i]:]
@@ -480,10 +494,22 @@ func (f *first) show(l *lists, out dataflow.Emit) error {
 				return err
 			}
 		}
-		l.marks[slot>>6] &^= 1 << (slot & 63)
 	}
 	l.touched = l.touched[:0]
 	return nil
+}
+
+// changed appends where in a list of so many rows those stand that are to be shown and are not, or the other way round.
+func (f *first) changed(starts []int32, list []byte, rows int64) []int32 {
+	for at, rank := 0, rows; at < len(list); {
+		rank--
+		shown, n := rowenc.SkipRanked(list[at:])
+		if shown != (rank >= f.n.Offset) {
+			starts = append(starts, int32(at))
+		}
+		at += n
+	}
+	return starts
 }
 
 // forget drops a partition that is closed. Its rows stay in the output.
