@@ -104,6 +104,7 @@ func TestRowsAgainstMap(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	st := openDir(t, dir)
 	state.SetShrinkFrom(st, 1)
+	state.SetLateFrom(st, 1+r.IntN(20))
 	rows := st.Rows(7, pairTypes, []int{0, 1})
 	m := map[pair]int64{}
 	row := func() pair {
@@ -140,7 +141,9 @@ func TestRowsAgainstMap(t *testing.T) {
 		appendEpoch(t, st, &state.EpochRecord{})
 		rows.Publish(st.LastEpoch())
 		snap := rows.Snapshot()
-		compareRows(t, r, snap, m)
+		if r.IntN(3) == 0 { // runs that nobody reads stay unsorted
+			compareRows(t, r, snap, m)
+		}
 		if step%10 == 0 {
 			// A snapshot does not change, whatever comes after it.
 			wg.Add(1)
@@ -167,6 +170,7 @@ func TestRowsAgainstMap(t *testing.T) {
 				}
 				st = openDir(t, dir)
 				state.SetShrinkFrom(st, 1)
+				state.SetLateFrom(st, 1+r.IntN(20))
 				rows = st.Rows(7, pairTypes, []int{0, 1})
 				compareRows(t, r, rows.Snapshot(), m)
 			}

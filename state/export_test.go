@@ -30,6 +30,9 @@ func SpoolFiles(s *Store) int { return len(s.spools.fileIDs()) }
 // SetShrinkFrom sets the number of rows of which Shrink merges changes.
 func SetShrinkFrom(s *Store, n int) { s.shrinkFrom = n }
 
+// SetLateFrom sets the number of changes in an epoch from which they are sorted late.
+func SetLateFrom(s *Store, n int) { s.lateFrom = n }
+
 // ForgetSpace has the store look at free space again with the next write.
 func ForgetSpace(s *Store) { s.spaceAt = time.Time{} }
 

@@ -33,7 +33,7 @@ type segment struct {
 var placesPool = sync.Pool{New: func() any { return new(places) }}
 
 // maxPooled is the number of places up to which memory is kept for the next sort.
-const maxPooled = 1 << 17
+const maxPooled = 1 << 18
 
 func (p *places) done() {
 	clear(p.segs)
@@ -260,16 +260,13 @@ func mergeRuns(runs []*run) *run { return mergeTo(runs, 1) }
 
 // mergeTo is mergeRuns for runs of which about one row in so many is left.
 func mergeTo(runs []*run, part int) *run {
+	if len(runs) > 1 {
+		runs = lateTogether(runs, part)
+	}
 	if len(runs) == 1 {
 		return runs[0]
 	}
-	out := &run{}
-	n, size := 0, 0
-	for _, r := range runs {
-		n += len(r.recs)
-		size += len(r.data)
-	}
-	out.recs, out.data = make([]rowRec, 0, n/part), make([]byte, 0, size/part)
+	out := roomForAll(runs, part)
 	p := placesPool.Get().(*places)
 	defer p.done()
 	for _, r := range runs {
@@ -281,13 +278,28 @@ func mergeTo(runs []*run, part int) *run {
 		p.sort()
 		p.each(true, out.take)
 	}
-	if n := len(out.recs); cap(out.recs) > n+n/2 { // it stays for a while
-		out.recs = append(make([]rowRec, 0, n), out.recs...)
-	}
-	if n := len(out.data); cap(out.data) > n+n/2 {
-		out.data = append(make([]byte, 0, n), out.data...)
-	}
+	out.clip()
 	return out
+}
+
+// roomForAll gives an empty run with room for one in so many of the rows of runs.
+func roomForAll(runs []*run, part int) *run {
+	n, size := 0, 0
+	for _, r := range runs {
+		n += len(r.recs)
+		size += len(r.data)
+	}
+	return &run{recs: make([]rowRec, 0, n/part), data: make([]byte, 0, size/part)}
+}
+
+// clip gives memory back that is not used, of a run that stays for a while.
+func (r *run) clip() {
+	if n := len(r.recs); cap(r.recs) > n+n/2 {
+		r.recs = append(make([]rowRec, 0, n), r.recs...)
+	}
+	if n := len(r.data); cap(r.data) > n+n/2 {
+		r.data = append(make([]byte, 0, n), r.data...)
+	}
 }
 
 // next moves the segments, each of a sorted run, to the rows that follow, at most n of each, up to one key. It says whether there are more after them.

@@ -34,6 +34,7 @@ type Rows struct {
 	sealed      []*run // changes of this epoch, sorted because Pending asked
 	pendingRows int64
 	rowSize     int // bytes of a row of the last epoch
+	tailRows    int // changes of the last epoch
 
 	mu      sync.Mutex // guards what follows, and changes of view
 	view    atomic.Pointer[RowsSnapshot]
@@ -82,8 +83,7 @@ func (r *Rows) Apply(b *batch.Batch) {
 		r.pendingRows += totalWeight(b)
 		return
 	}
-	r.tail.grow(b.N, r.rowSize)
-	r.tail.add(&r.codec, b)
+	r.encode(b)
 	r.pendingRows += totalWeight(b)
 }
 
@@ -111,15 +111,29 @@ func (r *Rows) sealTail() {
 	if len(r.tail.recs) == 0 {
 		return
 	}
-	r.rowSize = len(r.tail.data)/len(r.tail.recs) + 1
+	n := len(r.tail.recs)
+	r.rowSize = len(r.tail.data)/n + 1
+	if r.tailRows = n; n >= r.st.lateFrom {
+		r.tail.late = &late{}
+		r.tail.clip()
+		r.sealed = compact(append(r.sealed, r.tail), 0)
+		r.tail = &run{}
+		return
+	}
 	if s := r.tail.sorted(); len(s.recs) > 0 {
 		r.sealed = compact(append(r.sealed, s), 0)
 	}
-	if cap(r.tail.recs) <= mergeNow {
-		r.tail.recs, r.tail.data = r.tail.recs[:0], r.tail.data[:0]
-	} else {
-		r.tail = &run{}
+	r.tail.recs, r.tail.data, r.tail.less = r.tail.recs[:0], r.tail.data[:0], 0
+}
+
+// encode appends a batch to the tail.
+func (r *Rows) encode(b *batch.Batch) {
+	n := b.N
+	if cap(r.tail.recs) == 0 {
+		n = max(n, r.tailRows+r.tailRows/8) // about as many as in the last epoch
 	}
+	r.tail.grow(n, r.rowSize)
+	r.tail.add(&r.codec, b)
 }
 
 // mergeNow is the number of rows up to which runs are merged at once; larger
@@ -373,7 +387,7 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		old.it = it
 	}
 	var key, val []byte
-	m := newMerge(runs, nil, nil)
+	m := newMerge(lateTogether(runs, 1), nil, nil)
 	for m.next() {
 		if m.weight == 0 {
 			continue

@@ -11,11 +11,12 @@ import (
 
 // run is a sorted, immutable set of row changes: each key once, no weight zero.
 // The key of a row is the ordered encoding of the key columns followed by the
-// exact encoding of all columns.
+// exact encoding of all columns. With late, rows are as they came.
 type run struct {
 	data []byte
 	recs []rowRec
-	less int // rows with a weight below zero, once it is sorted
+	less int // rows with a weight below zero
+	late *late
 }
 
 // rowRec locates a row in data. head is the start of the key, for comparing.
@@ -32,7 +33,15 @@ func (r *run) key(i int) []byte {
 	return r.data[c.off : c.off+uint64(c.length) : c.off+uint64(c.length)]
 }
 
-func (r *run) memBytes() int64 { return int64(cap(r.data) + 32*cap(r.recs)) }
+func (r *run) memBytes() int64 {
+	n := int64(cap(r.data) + 32*cap(r.recs))
+	if r.late != nil {
+		if s := r.late.sorted.Load(); s != nil {
+			n += s.memBytes()
+		}
+	}
+	return n
+}
 
 // seek gives the first row with key >= k; k nil: the first.
 func (r *run) seek(k []byte) int {
@@ -106,7 +115,11 @@ func (r *run) add(c *rowCodec, b *batch.Batch) {
 		off := len(r.data)
 		var klen int
 		r.data, klen = c.appendRow(r.data, b, i)
-		r.recs = append(r.recs, rowRec{table.Head(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), b.Weight(i)})
+		w := b.Weight(i)
+		r.recs = append(r.recs, rowRec{table.Head(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), w})
+		if w < 0 {
+			r.less++
+		}
 	}
 }
 
@@ -149,6 +162,7 @@ func newMerge(runs []*run, lo, hi []byte) *merge {
 func (m *merge) seek(runs []*run, lo, hi []byte) {
 	m.src = m.src[:0]
 	for _, r := range runs {
+		r = r.inOrder()
 		c := cursor{r: r, i: r.seek(lo), end: len(r.recs)}
 		if hi != nil {
 			c.end = r.seek(hi)

@@ -45,8 +45,15 @@ func TestRunsSum(t *testing.T) {
 				r.add(&codec, b)
 			}
 			unsorted = append(unsorted, r)
-			r = r.sorted()
-			checkRun(t, r)
+			if rnd.Intn(2) == 0 {
+				r.late = &late{}
+				if rnd.Intn(3) == 0 {
+					checkRun(t, r.inOrder())
+				}
+			} else {
+				r = r.sorted()
+				checkRun(t, r)
+			}
 			runs = append(runs, r)
 		}
 		var sorted []string
@@ -54,7 +61,7 @@ func TestRunsSum(t *testing.T) {
 			sorted = append(sorted, k)
 		}
 		slices.Sort(sorted)
-		out := mergeRuns(runs)
+		out := mergeRuns(runs).inOrder()
 		checkRun(t, out)
 		if len(out.recs) != len(sorted) {
 			t.Fatalf("round %d: %d rows, want %d", round, len(out.recs), len(sorted))

@@ -16,8 +16,7 @@ func (r *Rows) sealGiven() bool {
 	r.given, r.givenRows = nil, 0
 	if n == 1 {
 		for _, b := range given {
-			r.tail.grow(b.N, r.rowSize)
-			r.tail.add(&r.codec, b)
+			r.encode(b)
 		}
 		return false
 	}
@@ -35,7 +34,7 @@ func (r *Rows) sealGiven() bool {
 	sealed := r.sealRuns(runs, n)
 	r.tail = &run{}
 	for _, x := range tails {
-		x.recs, x.data = x.recs[:0], x.data[:0]
+		x.recs, x.data, x.less = x.recs[:0], x.data[:0], 0
 	}
 	if len(sealed.recs) > 0 {
 		r.rowSize = len(sealed.data)/len(sealed.recs) + 1

@@ -59,6 +59,7 @@ type Store struct {
 
 	smallWrite   int64 // tests change these
 	shrinkFrom   int   // rows of which Shrink merges changes
+	lateFrom     int   // changes in an epoch from which they are sorted late
 	tableSize    int
 	spoolFileMin int
 
@@ -95,7 +96,7 @@ var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by anot
 // directory of an unknown format version, or of something else, is refused.
 func Open(dir string, opts Options) (*Store, error) {
 	s := &Store{dir: dir, opts: opts, fs: opts.fs, log: opts.Logger, failed: make(chan struct{}),
-		smallWrite: smallWrite, shrinkFrom: mergeNow, tableSize: tableSize, spoolFileMin: spoolFileMin,
+		smallWrite: smallWrite, shrinkFrom: mergeNow, lateFrom: lateRows, tableSize: tableSize, spoolFileMin: spoolFileMin,
 		pins: map[*pebble.Snapshot]struct{}{}, contents: map[catalog.OID]*count{}, backings: map[*backing]struct{}{}}
 	s.spools = newSpoolIndex(s)
 	if s.fs == nil {
