@@ -24,6 +24,20 @@ func (r *run) inOrder() *run {
 	return r.late.sorted.Load()
 }
 
+// ordered gives those of the runs that are in order, without sorting any.
+func ordered(runs []*run) []*run {
+	var out []*run
+	for _, r := range runs {
+		if r.late != nil {
+			r = r.late.sorted.Load()
+		}
+		if r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // lateTogether gives runs with the same rows: those that are late are one, in order, where one in so many rows is expected to be left. The list is a new one if any is late.
 func lateTogether(runs []*run, part int) []*run {
 	var late, out []*run

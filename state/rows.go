@@ -234,9 +234,12 @@ func (r *Rows) Shrink() bool {
 	return true
 }
 
-// goneIn gives the part of the removals in runs that are of rows that came in an earlier one of them, by looking for some.
+// goneIn gives the part of the removals in runs that are of rows that came in an earlier one of them, by looking for some in those that are in order.
 func goneIn(runs []*run) float64 {
 	const looks = 16 // in each run
+	if runs = ordered(runs); len(runs) < 2 {
+		return 1 // to merge the others is to sort them, which is to be done anyway
+	}
 	tried, found := 0, 0
 	for i := len(runs) - 1; i > 0; i-- {
 		x := runs[i]
@@ -387,7 +390,7 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		old.it = it
 	}
 	var key, val []byte
-	m := newMerge(lateTogether(runs, 1), nil, nil)
+	m := newMerge(runs, nil, nil)
 	for m.next() {
 		if m.weight == 0 {
 			continue
