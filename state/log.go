@@ -92,20 +92,20 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	applied, synced := make(chan error, 1), make(chan error, 1)
+	done := make(chan error, 2) // that it is applied, then that it is synced
 	go func() {
 		err := s.db.ApplyNoSyncWait(b, pebble.Sync)
-		applied <- err
+		done <- err
 		if err == nil {
-			synced <- b.SyncWait()
+			done <- b.SyncWait()
 		}
 	}()
-	if err := s.await(applied); err != nil {
+	if err := s.await(done); err != nil {
 		return nil, err
 	}
 	s.appended(rec)
 	return func() error {
-		err := s.await(synced)
+		err := s.await(done)
 		if err == nil {
 			return b.Close()
 		}
@@ -178,7 +178,8 @@ func (s *Store) fillEpoch(b *pebble.Batch, rec *EpochRecord) error {
 			return err
 		}
 	}
-	return b.Set(epochKey(rec.Epoch), appendHeader(nil, rec), nil)
+	buf = appendHeader(buf[:0], rec)
+	return b.Set(epochKey(rec.Epoch), buf, nil)
 }
 
 const headerVersion = 1

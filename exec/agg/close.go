@@ -168,7 +168,8 @@ func (g *group) emitPairs(touched []touch, at []int32, fresh *batch.Batch, em *e
 
 func (g *group) freshBatch() *batch.Batch {
 	if g.fresh == nil {
-		g.fresh = batch.New(g.outTypes, batch.Target)
+		g.freshRows = batch.Target
+		g.fresh = batch.New(g.outTypes, g.freshRows)
 	}
 	g.fresh.Reset()
 	return g.fresh
@@ -241,6 +242,9 @@ func after(ends []int64, end int64) []int64 {
 	return ends
 }
 
+// windowRows is how many rows of a window come out together. They are mostly given away, and each batch that is takes memory of its own.
+const windowRows = 4 * batch.Target
+
 // emitWindow gives the groups of a window in the order of their keys.
 func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null bool, out dataflow.Emit) error {
 	h := w.Get(end)
@@ -262,8 +266,8 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 	slots = slots[:n]
 	t.slot, t.alike = slots, 0
 	g.sorter.sort(t, slots)
-	for lo := 0; lo < len(slots); lo += batch.Target {
-		if err := g.emitSlots(ep, t, slots[lo:min(lo+batch.Target, len(slots))], out); err != nil {
+	for lo := 0; lo < len(slots); lo += windowRows {
+		if err := g.emitSlots(ep, t, slots[lo:min(lo+windowRows, len(slots))], out); err != nil {
 			return err
 		}
 	}
@@ -303,7 +307,7 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out data
 // giveAway emits the batch that freshBatch gave. Who takes a large one may have its memory: the rows of a window are many, and their last copy is the
 // first then.
 func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
-	if b.N < batch.Target/2 {
+	if 2*b.N < g.freshRows {
 		return out(b)
 	}
 	g.gift.Taken = false
@@ -311,7 +315,8 @@ func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
 	err := out(b)
 	b.Gift = nil
 	if g.gift.Taken {
-		g.fresh = batch.New(g.outTypes, batch.Target)
+		g.freshRows = max(b.N, batch.Target)
+		g.fresh = batch.New(g.outTypes, g.freshRows)
 		for i, v := range g.fresh.Cols {
 			if n := len(b.Cols[i].Data); n > 0 {
 				v.Data = make([]byte, 0, n+n/16)

@@ -131,6 +131,7 @@ type epochState struct {
 	dead                  map[int32]bool
 	sorter                sorter
 	fresh                 *batch.Batch
+	freshRows             int // that it was made for
 	gift                  batch.Gift
 	bad                   map[int32]*sqlerr.Error // of the batch that noteBad is told of
 	noteBad               failFunc

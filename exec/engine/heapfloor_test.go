@@ -22,9 +22,14 @@ func TestCollectAt(t *testing.T) {
 
 // TestHeapFloor: a process with a small heap collects it less often than each time that it has doubled.
 func TestHeapFloor(t *testing.T) {
+	// Other tests may have set a floor or a limit, by which the collector is paced after each collection.
+	defer heapFloor.bytes.Store(heapFloor.bytes.Swap(0))
+	defer memoryLimit.Store(memoryLimit.Swap(0))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 50))
+	heapFloor.mu.Lock() // no pacing is on its way
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 50)) // other tests may have set one
-	defer heapFloor.bytes.Store(heapFloor.bytes.Load())
+	heapFloor.now = 0
+	heapFloor.mu.Unlock()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -244,7 +244,7 @@ type stagedChange struct {
 func (e *Engine) newBuild() *epochBuild {
 	p := e.current()
 	return &epochBuild{e: e, started: time.Now(), n: p.epoch + 1, ts: max(p.ts, e.now()), cat: p.cat,
-		changes: map[catalog.OID]*relChange{}, advance: map[catalog.OID]int64{}}
+		changes: map[catalog.OID]*relChange{}}
 }
 
 // stage adds changes to a stream or table. ch has all columns of the relation; the caller gives it up.

@@ -23,9 +23,9 @@ func LimitMemory(budget int64) {
 		debug.SetMemoryLimit(math.MaxInt64)
 		return
 	}
-	// A sixteenth above: what the budget counts is close to it when state is large, and collecting all the time to stay below it helps nobody.
-	// The program itself is not Go's memory, and a process may take a quarter more than the budget in all.
-	memoryLimit.Store(max(min(budget+budget/16, budget/16*19-programBytes), minMemoryLimit))
+	// The program itself is not Go's memory, and a process may take a quarter more than the budget in all; some of that is for what the heap
+	// grows by while it is collected.
+	memoryLimit.Store(max(min(budget, budget/16*19-programBytes), minMemoryLimit))
 	limitHeap()
 	setHeapFloor(budget)
 }

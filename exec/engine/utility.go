@@ -366,6 +366,9 @@ func (s *sess) advanceWatermark(ctx context.Context, x *ast.AdvanceWatermark) (s
 		}
 		to, ok := b.advance[rel.OID]
 		if !ok || us > to {
+			if b.advance == nil {
+				b.advance = map[catalog.OID]int64{}
+			}
 			b.advance[rel.OID] = us
 		}
 		return nil
