@@ -7,7 +7,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/partition"
 	"github.com/tidemarkdb/tidemark/planner/plan"
-	"github.com/tidemarkdb/tidemark/sql/crew"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // Slots says how the operators of a graph are cut into instances (package partition). The zero value is one of each.
@@ -15,7 +15,7 @@ type Slots struct {
 	// N is the number of slots of an operator that can be partitioned. The view's state depends on it.
 	N int
 	// Team has as many workers as there are state partitions, which may change between epochs.
-	Team crew.Team
+	Team workers.Team
 }
 
 // buildSlots makes the operator of a plan node: in slots where its keys allow it, a step of such a one where it has no state and feeds only that.

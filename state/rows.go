@@ -11,8 +11,8 @@ import (
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
@@ -30,7 +30,7 @@ type Rows struct {
 	given       []*batch.Batch // and not encoded
 	givenRows   int
 	tails       []*run // memory for encoding these
-	team        crew.Team
+	team        workers.Team
 	sealed      []*run // changes of this epoch, sorted because Pending asked
 	pendingRows int64
 	rowSize     int // bytes of a row of the last epoch
@@ -74,7 +74,7 @@ func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
 func (r *Rows) SetUnique() { r.set.Store(true) }
 
 // SetTeam says who encodes and sorts many changes.
-func (r *Rows) SetTeam(t crew.Team) { r.team = t }
+func (r *Rows) SetTeam(t workers.Team) { r.team = t }
 
 // Apply adds changes to the epoch that runs: weights add up per row. The batch is copied, or kept where it is a gift.
 func (r *Rows) Apply(b *batch.Batch) {

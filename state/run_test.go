@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
@@ -71,15 +71,15 @@ func TestRunsSum(t *testing.T) {
 				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, out.key(i), out.recs[i].weight, k, want[k])
 			}
 		}
-		workers := 1 + rnd.Intn(5)
-		together := &Rows{codec: codec, team: crew.Team{Number: func() int { return workers }}}
-		if all := together.sealRuns(unsorted, workers); len(all.recs) != len(out.recs) {
-			t.Fatalf("round %d: %d rows sorted by %d workers, want %d", round, len(all.recs), workers, len(out.recs))
+		number := 1 + rnd.Intn(5)
+		together := &Rows{codec: codec, team: workers.Team{Number: func() int { return number }}}
+		if all := together.sealRuns(unsorted, number); len(all.recs) != len(out.recs) {
+			t.Fatalf("round %d: %d rows sorted by %d workers, want %d", round, len(all.recs), number, len(out.recs))
 		} else {
 			checkRun(t, all)
 			for i, c := range all.recs {
 				if !bytes.Equal(all.key(i), out.key(i)) || c.weight != out.recs[i].weight || c.klen != out.recs[i].klen {
-					t.Fatalf("round %d: row %d of %d workers is %q x%d", round, i, workers, all.key(i), c.weight)
+					t.Fatalf("round %d: row %d of %d workers is %q x%d", round, i, number, all.key(i), c.weight)
 				}
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // BenchmarkSeal takes in the changes of an epoch of a top n, by one worker and by several, whose work it adds up.
@@ -29,7 +29,7 @@ func BenchmarkSeal(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				rows := Rows{st: &Store{lateFrom: 1 << 30}, codec: rowCodec{ts, nil}, tail: &run{}, rowSize: 40, team: crew.Team{Number: func() int { return n }}}
+				rows := Rows{st: &Store{lateFrom: 1 << 30}, codec: rowCodec{ts, nil}, tail: &run{}, rowSize: 40, team: workers.Team{Number: func() int { return n }}}
 				for _, x := range batches {
 					rows.Apply(x)
 				}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 	"github.com/tidemarkdb/tidemark/state"
 )
 
@@ -17,7 +17,7 @@ const teamRows = 1 << 13
 // readyFor says that an epoch of so many rows is about to come. Any goroutine may call it.
 func (e *Engine) readyFor(rows int) {
 	if n := int(e.workers.Load()); rows >= teamRows && n > 1 {
-		crew.Ready(n)
+		workers.Ready(n)
 	}
 }
 

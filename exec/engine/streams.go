@@ -6,7 +6,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/crew"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // stream is the running state of a stream.
@@ -17,8 +17,8 @@ type stream struct {
 	moved    bool  // maxEvent changed in the running epoch
 	rows     int64 // rows since the stream's beginning
 	lateness lateness
-	epoch    eventStats // of the running epoch
-	team     crew.Team  // for what is to be found of many rows
+	epoch    eventStats   // of the running epoch
+	team     workers.Team // for what is to be found of many rows
 	// src feeds the stream; nil: clients do.
 	src *source
 	// maxStep is max_watermark_step, microseconds, 0 for none; held are the dead letters of rows that were too far ahead or could not be
@@ -169,7 +169,7 @@ func (s *stream) wake(now int64) {
 
 func (e *Engine) startStream(rel *catalog.Relation) {
 	s := &stream{rel: rel, wm: dataflow.NoWatermark, maxEvent: dataflow.NoTime,
-		team: crew.Team{Number: func() int { return int(e.workers.Load()) }, Around: e.opts.SideBySide}}
+		team: workers.Team{Number: func() int { return int(e.workers.Load()) }, Around: e.opts.SideBySide}}
 	s.wake(e.now())
 	s.src = e.newSource(rel)
 	s.maxStep, _ = watermarkStep(rel)         // CREATE STREAM has checked it

@@ -11,9 +11,9 @@ import (
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
 
@@ -39,8 +39,8 @@ type view struct {
 	graph *dataflow.Graph
 	// partitions is the number of state partitions, which ALTER may change while the view is being filled.
 	partitions atomic.Int32
-	team       crew.Team // as many as partitions
-	nslots     int       // of each operator that can be partitioned
+	team       workers.Team // as many as partitions
+	nslots     int          // of each operator that can be partitioned
 	space      *table.Space
 	env        *kernel.Env
 	sink       *viewSink
@@ -93,7 +93,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	}
 	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
 	v.partitions.Store(int32(partitions))
-	v.team = crew.Team{Number: func() int { return int(v.partitions.Load()) }, Around: sideBySide}
+	v.team = workers.Team{Number: func() int { return int(v.partitions.Load()) }, Around: sideBySide}
 	var err error
 	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/crew"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // MaxSlots bounds the slots of an operator.
@@ -21,7 +21,7 @@ type Operator struct {
 	slots   []slot
 	paths   []*path // by port
 	env     *kernel.Env
-	workers crew.Team // as many as there are partitions
+	workers workers.Team // as many as there are partitions
 	lanes   []*lane
 	waiting int // rows in queues
 	flushed int // rows of the epoch that were in queues
@@ -41,8 +41,8 @@ type slot struct {
 
 // New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in. Errors
 // are those of compiling the keys and the steps.
-func New(ops []dataflow.Operator, ports []Port, in dataflow.InputTypes, env *kernel.Env, workers crew.Team) (dataflow.Operator, error) {
-	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: workers}
+func New(ops []dataflow.Operator, ports []Port, in dataflow.InputTypes, env *kernel.Env, team workers.Team) (dataflow.Operator, error) {
+	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: team}
 	for p := range ports {
 		o.paths = append(o.paths, newPath(ports[p], in[p]))
 	}

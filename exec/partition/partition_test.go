@@ -12,9 +12,9 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/sql/crew"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // lister is an operator that remembers its rows and gives them back: at once, and again, counted, at the epoch's end.
@@ -68,7 +68,7 @@ func (s *sink) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error
 	return nil
 }
 
-func build(t *testing.T, slots, workers int) (dataflow.Operator, []*lister) {
+func build(t *testing.T, slots, number int) (dataflow.Operator, []*lister) {
 	t.Helper()
 	var ops []dataflow.Operator
 	var ls []*lister
@@ -77,7 +77,7 @@ func build(t *testing.T, slots, workers int) (dataflow.Operator, []*lister) {
 		ops, ls = append(ops, l), append(ls, l)
 	}
 	key := []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}
-	o, err := New(ops, []Port{{Keys: key}, {Keys: key}}, dataflow.InputTypes{two, two}, &kernel.Env{}, crew.Team{Number: func() int { return workers }})
+	o, err := New(ops, []Port{{Keys: key}, {Keys: key}}, dataflow.InputTypes{two, two}, &kernel.Env{}, workers.Team{Number: func() int { return number }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestPanics(t *testing.T) {
 					if p != boom {
 						t.Errorf("panic with %v", p)
 					}
-				case *crew.Panic:
+				case *workers.Panic:
 					if p.Value != boom || !strings.Contains(p.String(), "lister") {
 						t.Errorf("panic with %v", p)
 					}

@@ -1,4 +1,4 @@
-package crew
+package workers
 
 import (
 	"errors"
@@ -94,7 +94,7 @@ func TestPanics(t *testing.T) {
 			defer func() {
 				switch p := recover().(type) {
 				case error, *Panic:
-					if x, ok := p.(*Panic); p != boom && (!ok || x.Value != boom || !strings.Contains(x.String(), "crew_test")) {
+					if x, ok := p.(*Panic); p != boom && (!ok || x.Value != boom || !strings.Contains(x.String(), "workers_test")) {
 						t.Errorf("panic with %v", p)
 					}
 				default:

@@ -1,4 +1,4 @@
-// Package crew runs pieces of work side by side on the cores of the machine,
+// Package workers runs pieces of work side by side on the cores of the machine,
 // for work of a fraction of a millisecond that comes again and again.
 //
 // To wake a thread that sleeps takes some 50 microseconds, and more in a
@@ -7,7 +7,7 @@
 // busily, before it goes; whoever knows that work is about to come calls Ready.
 // Who has the work never waits for a helper that has not begun: it does itself
 // what nobody has taken.
-package crew
+package workers
 
 import (
 	"fmt"
