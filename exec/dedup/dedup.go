@@ -207,10 +207,8 @@ func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, tim
 	})
 	if d.live != nil {
 		times := d.expiries(b.N, sel, time)
-		if sel != nil {
-			for k, i := range sel {
-				times[k] = times[i] // sel ascends
-			}
+		for k, i := range sel {
+			times[k] = times[i] // sel ascends
 		}
 		d.fresh = d.live.AddBytes(d.hashes, d.off, d.data, times, d.fresh)
 	} else {

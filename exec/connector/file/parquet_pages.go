@@ -18,6 +18,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// oldDictionary is what writers of the first version of the format say of dictionaries and of pages that refer to them.
+//
+//lint:ignore SA1019 no file should be written so, but many are
+const oldDictionary = format.PlainDictionary
+
 // columnPages reads the pages of a column chunk, and decompresses them, into memory that is used again: of columns that are not nested and in the encodings PLAIN and dictionary, which
 // is what writers make unless they are told otherwise. All else the library reads, at the price of memory made for each dictionary and some copies.
 type columnPages struct {
@@ -232,7 +237,7 @@ func nulls(levels []byte) int {
 // dictionary decodes a page with a dictionary.
 func (p *columnPages) dictionary(h *format.PageHeader, b []byte) (err error) {
 	d := &h.DictionaryPageHeader.V
-	if p.hasDict || d.Encoding != format.Plain && d.Encoding != format.PlainDictionary {
+	if p.hasDict || d.Encoding != format.Plain && d.Encoding != oldDictionary {
 		return errOtherPage
 	}
 	if p.codec != nil {
@@ -309,7 +314,7 @@ func (p *columnPages) decode(e format.Encoding, b []byte, n int) (v *columnValue
 	switch {
 	case e == format.Plain:
 		return &m.values, nil, m.values.plain(p.kind, b, n)
-	case e != format.RLEDictionary && e != format.PlainDictionary:
+	case e != format.RLEDictionary && e != oldDictionary:
 		return nil, nil, errOtherPage
 	case !p.hasDict:
 		return nil, nil, errors.New("a column has no dictionary")
