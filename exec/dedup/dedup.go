@@ -46,13 +46,6 @@ type dedup struct {
 	times  []int64 // when the keys of rows may be forgotten
 }
 
-const (
-	// parts is into how many stretches of state the delay of the watermark is cut. Keys are forgotten in time, but their memory with that of their stretch.
-	parts = 4
-	// leastWidth is the least length of a stretch, microseconds: shorter ones would save no memory worth while.
-	leastWidth = 1_000_000
-)
-
 // New makes the operator of a plan.Dedup over an input with columns of the types in[0], which must be append-only.
 func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (dataflow.Operator, error) {
 	d := &dedup{n: n, env: env, sel: []int32{}}
@@ -73,7 +66,7 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 	decl := table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Words: 1, IntKey: d.intKey}
 	if n.Within || n.TimeKey >= 0 {
 		decl.Value = []table.Column{{Name: "expiresAtMicros", Type: bigint}}
-		decl.Width = max(n.DelayMicros/parts, leastWidth)
+		decl.Width = table.StretchWidth(n.DelayMicros)
 		d.live = sp.Expiring(decl)
 	} else {
 		decl.Value = []table.Column{{Name: "seen", Type: bigint}}

@@ -217,12 +217,13 @@ func (p part) rows() int64 {
 // eachBatch calls f with the batches of parts, in order, each valid during the call.
 func eachBatch(parts []part, f func(*batch.Batch) error) error { return eachBatchOf(parts, nil, f) }
 
-// eachBatchOf is eachBatch with only the columns that want names by index (nil: all), where others need not be read; they may be nil.
-func eachBatchOf(parts []part, want []bool, f func(*batch.Batch) error) error {
+// eachBatchOf is eachBatch with only the columns that want names by index (nil: all), where others need not be read; they may be nil. want is
+// asked where rows are read.
+func eachBatchOf(parts []part, want func() []bool, f func(*batch.Batch) error) error {
 	for _, p := range parts {
 		var err error
 		if p.b == nil && want != nil {
-			err = p.sp.EachOf(want, f)
+			err = p.sp.EachOf(want(), f)
 		} else if p.b == nil {
 			err = p.sp.Each(f)
 		} else {

@@ -215,7 +215,7 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 			}
 		}
 		index := 0
-		err := eachBatchOf(in.changes(src.Rel.OID), wanted(src.Cols), func(b *batch.Batch) error {
+		err := eachBatchOf(in.changes(src.Rel.OID), func() []bool { return wanted(src.Cols) }, func(b *batch.Batch) error {
 			err := v.graph.Push(src, sourceBatch(src, b, in.n, index))
 			index += b.N
 			return err

@@ -14,13 +14,6 @@ import (
 // A join of two append-only inputs whose condition bounds their event times from both sides has its rows in table.Stretches: they only
 // come, may get their first match, and go by time. What it does is what join does, with a mark in place of the number of matches.
 
-const (
-	// nearParts is into how many stretches of state the span of a condition is cut: more are more lookups a row, fewer hold rows for longer.
-	nearParts = 4
-	// nearLeast is the least length of a stretch, microseconds: shorter ones would save no memory worth while.
-	nearLeast = 1_000_000
-)
-
 // findNear says whether the join can have its rows in stretches.
 func (o *join) findNear() bool {
 	n, sp := o.n, o.span
@@ -29,7 +22,7 @@ func (o *join) findNear() bool {
 }
 
 // width gives the length of a stretch of state.
-func (s *span) width() int64 { return max((s.hi-s.lo)/nearParts, nearLeast) }
+func (s *span) width() int64 { return table.StretchWidth(s.hi - s.lo) }
 
 // within gives the times that a row of side port with time t may match.
 func (s *span) within(port int, t int64) (from, to int64) {

@@ -45,34 +45,24 @@ func (s *Space) Hash(d Decl) *Hash {
 }
 
 // Windows declares the next table of the space, or opens it again after a restart.
-func (s *Space) Windows(d Decl) *Windows {
-	s, d = s.of(d)
-	inf, known := s.declare(KindWindows, d)
-	w := newWindows(inf)
-	if known >= 0 && s.backing != nil {
-		w.reopen()
-	}
-	s.tables = append(s.tables, w)
-	return w
-}
+func (s *Space) Windows(d Decl) *Windows { return declareParts(s, KindWindows, d, newWindows) }
 
 // Stretches declares the next table of the space, or opens it again after a restart.
-func (s *Space) Stretches(d Decl) *Stretches {
-	s, d = s.of(d)
-	inf, known := s.declare(KindStretches, d)
-	t := newStretches(inf)
-	if known >= 0 && s.backing != nil {
-		t.reopen()
-	}
-	s.tables = append(s.tables, t)
-	return t
-}
+func (s *Space) Stretches(d Decl) *Stretches { return declareParts(s, KindStretches, d, newStretches) }
 
 // Expiring declares the next table of the space, or opens it again after a restart.
-func (s *Space) Expiring(d Decl) *Expiring {
+func (s *Space) Expiring(d Decl) *Expiring { return declareParts(s, KindExpiring, d, newExpiring) }
+
+// partedTable is a table of parts by time, which finds the descriptions of those on disk.
+type partedTable interface {
+	member
+	reopen()
+}
+
+func declareParts[T partedTable](s *Space, k Kind, d Decl, make func(*tableInfo) T) T {
 	s, d = s.of(d)
-	inf, known := s.declare(KindExpiring, d)
-	t := newExpiring(inf)
+	inf, known := s.declare(k, d)
+	t := make(inf)
 	if known >= 0 && s.backing != nil {
 		t.reopen()
 	}

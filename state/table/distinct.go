@@ -1,7 +1,5 @@
 package table
 
-import "bytes"
-
 // Additions to a table that serves as a set: who asks which keys are new has no use for the entries of those that are not, so that these
 // are not looked at beyond their keys.
 
@@ -48,17 +46,13 @@ func (t *Hash) AddInts(keys []int64, sel []int32, rows, slots []int32) (newRows,
 
 // addInt finds or adds an int key, and says whether it was missing.
 func (t *Hash) addInt(key int64, tag uint32) (slot int32, added bool) {
-	cells, mask := t.cells, uint32(len(t.cells)-1)
-	i := tag
-	for e := cells[i&mask]; e != 0; e = cells[i&mask] {
-		if s := int32(e&t.slot) - 1; (e^tag)&^t.low == 0 && t.KeyInt(s) == key {
-			return s, t.revived(s)
-		}
-		i++
+	s, end := t.searchInt(key, tag)
+	if s >= 0 {
+		return s, t.revived(s)
 	}
-	s := t.newSlot()
+	s = t.newSlot()
 	t.ents[int(s)*t.stride+t.w] = key
-	t.insertAt(i, tag, s)
+	t.insertAt(end, tag, s)
 	t.create(s)
 	return s, true
 }
@@ -98,18 +92,14 @@ func (t *Hash) AddBytes(hashes []uint64, off []uint32, data []byte, rows, slots 
 
 // addNewBytes is addInt for bytes keys.
 func (t *Hash) addNewBytes(key []byte, tag uint32) (slot int32, added bool) {
-	cells, mask := t.cells, uint32(len(t.cells)-1)
-	i := tag
-	for e := cells[i&mask]; e != 0; e = cells[i&mask] {
-		if s := int32(e&t.slot) - 1; (e^tag)&^t.low == 0 && bytes.Equal(t.Key(s), key) {
-			return s, t.revived(s)
-		}
-		i++
+	s, end := t.searchBytes(key, tag)
+	if s >= 0 {
+		return s, t.revived(s)
 	}
 	ref := t.store(key) // first, as it may fail
-	s := t.newSlot()
+	s = t.newSlot()
 	t.setKref(s, ref)
-	t.insertAt(i, tag, s)
+	t.insertAt(end, tag, s)
 	t.create(s)
 	return s, true
 }

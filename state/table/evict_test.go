@@ -70,7 +70,7 @@ func TestUseGrows(t *testing.T) {
 			h.FindOrAddInts([]int64{int64(k)}, nil, make([]int32, 1))
 		}
 		for s := range h.flags {
-			h.flags[s] = flagOnDisk | uint8(s%(mostUsed+1))<<useShift
+			h.flags[s] = flagOnDisk | uint8(s%(mostUsed+1))*flagUsed
 		}
 		h.dirty = 0
 		for s := range h.flags {
@@ -80,9 +80,9 @@ func TestUseGrows(t *testing.T) {
 		}
 		h.inf.sp.Freeze()
 		for s, f := range h.flags {
-			want := flagOnDisk | uint8(s%(mostUsed+1))<<useShift
+			want := flagOnDisk | uint8(s%(mostUsed+1))*flagUsed
 			if s%3 == 0 {
-				want = flagOnDisk | flagPending | flagFrozen | uint8(min(s%(mostUsed+1)+1, mostUsed))<<useShift
+				want = flagOnDisk | flagPending | flagFrozen | uint8(min(s%(mostUsed+1)+1, mostUsed))*flagUsed
 			}
 			if f != want {
 				t.Errorf("slot %d of %d has flags %08b, want %08b", s, n, f, want)

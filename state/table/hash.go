@@ -71,7 +71,6 @@ func isFree(f uint8) bool { return f&(flagTomb|flagOnDisk) == flagFree }
 // What eviction goes by: an entry that was read from disk for its own sake has a use of one, each Freeze that finds it changed adds one, and each
 // eviction that passes it takes one off.
 const (
-	useShift = 5
 	useFlags = flagUsed | flagOften
 	mostUsed = 3
 )
@@ -151,15 +150,21 @@ func (t *Hash) findOrAddInt(key int64) int32 {
 
 // lookupInt finds an entry in memory, tombs included.
 func (t *Hash) lookupInt(key int64, tag uint32) int32 {
+	s, _ := t.searchInt(key, tag)
+	return s
+}
+
+// searchInt is lookupInt that gives the cell at which the search ended, too: if there is no entry, where one goes with insertAt.
+func (t *Hash) searchInt(key int64, tag uint32) (slot int32, end uint32) {
 	mask := uint32(len(t.cells) - 1)
 	for i := tag; ; i++ {
 		e := t.cells[i&mask]
 		if e == 0 {
-			return -1
+			return -1, i
 		}
 		if (e^tag)&^t.low == 0 {
 			if s := int32(e&t.slot) - 1; t.KeyInt(s) == key {
-				return s
+				return s, i
 			}
 		}
 	}

@@ -55,15 +55,21 @@ func (t *Hash) packArena(more int) {
 
 // lookupBytes finds an entry in memory, tombs included.
 func (t *Hash) lookupBytes(key []byte, tag uint32) int32 {
+	s, _ := t.searchBytes(key, tag)
+	return s
+}
+
+// searchBytes is searchInt for bytes keys.
+func (t *Hash) searchBytes(key []byte, tag uint32) (slot int32, end uint32) {
 	mask := uint32(len(t.cells) - 1)
 	for i := tag; ; i++ {
 		e := t.cells[i&mask]
 		if e == 0 {
-			return -1
+			return -1, i
 		}
 		if (e^tag)&^t.low == 0 {
 			if s := int32(e&t.slot) - 1; bytes.Equal(t.Key(s), key) {
-				return s
+				return s, i
 			}
 		}
 	}

@@ -6,6 +6,10 @@ import (
 	"slices"
 )
 
+// StretchWidth gives the Decl.Width, microseconds, of a table whose rows or keys stay for about span: a quarter of it, as more stretches
+// are more lookups a row, and fewer hold memory for longer; but a second at least, as shorter ones would save no memory worth while.
+func StretchWidth(span int64) int64 { return max(span/4, 1_000_000) }
+
 // Stretches holds rows by key and event time for operators whose rows come and
 // go by time and are not changed in between: all rows with a key and a time in
 // a range are found together, and rows expire by time. Event time is cut into
