@@ -375,10 +375,18 @@ func (t *translator) charEscape() error {
 	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 		return errRegexp("invalid escape \\ sequence")
 	default:
-		r, n := utf8.DecodeRuneInString(t.src[t.pos+1:])
-		t.put(1+n, regexp.QuoteMeta(string(r)))
+		_, n := utf8.DecodeRuneInString(t.src[t.pos+1:])
+		t.put(1+n, quoteChar(t.src[t.pos+1:t.pos+1+n]))
 	}
 	return nil
+}
+
+// quoteChar writes one character so that it stands for itself, inside of brackets or not: there "-" means a range.
+func quoteChar(c string) string {
+	if len(c) == 1 && strings.Contains("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) {
+		return `\` + c
+	}
+	return c
 }
 
 func isHex(c byte) bool {
@@ -395,45 +403,81 @@ func (t *translator) bracket() error {
 		}
 	}
 	for first := true; ; first = false {
-		rest := t.src[t.pos:]
 		switch {
-		case rest == "":
-			return errRegexp("brackets [] not balanced")
-		case rest[0] == ']' && !first:
+		case t.atEnd():
+			return errUnbalanced
+		case t.src[t.pos] == ']' && !first:
 			t.put(1, "]")
 			return nil
-		case strings.HasPrefix(rest, "[:"):
-			end := strings.Index(rest, ":]")
-			if end < 0 {
-				return errRegexp("brackets [] not balanced")
-			}
-			if err := t.class(rest[2:end]); err != nil {
-				return err
-			}
-			t.pos += end + 2
-		case strings.HasPrefix(rest, "[.") || strings.HasPrefix(rest, "[="):
-			end := strings.Index(rest[2:], string(rest[1])+"]")
-			if end < 0 {
-				return errRegexp("brackets [] not balanced")
-			}
-			name := rest[2 : 2+end]
-			if utf8.RuneCountInString(name) != 1 {
-				return sqlerr.Unsupported(notSupported, "collating elements")
-			}
-			t.put(end+4, regexp.QuoteMeta(name))
-		case rest[0] == '\\' && len(rest) > 1 && strings.IndexByte("dsw", rest[1]) >= 0:
-			t.put(2, map[byte]string{'d': `\d`, 's': `[:space:]`, 'w': wordClass}[rest[1]])
-		case rest[0] == '\\':
-			if err := t.charEscape(); err != nil {
-				return err
-			}
-		case rest[0] == '[' || rest[0] == ']' || rest[0] == '^' || rest[0] == '&' || rest[0] == '~':
-			t.put(1, `\`+rest[:1])
-		default:
-			_, n := utf8.DecodeRuneInString(rest)
-			t.put(n, rest[:n])
+		case t.isRange() && !first:
+			return errRange
+		}
+		set, err := t.member()
+		if err != nil {
+			return err
+		}
+		if !t.isRange() {
+			continue
+		}
+		t.put(1, "-")
+		if t.atEnd() {
+			return errUnbalanced
+		}
+		if end, err := t.member(); err != nil {
+			return err
+		} else if set || end {
+			return errRange
 		}
 	}
+}
+
+var (
+	errUnbalanced = errRegexp("brackets [] not balanced")
+	errRange      = errRegexp("invalid character range")
+)
+
+func (t *translator) atEnd() bool { return t.pos >= len(t.src) }
+
+// isRange: there is a "-" that does not stand for itself, as it would at the start and before "]".
+func (t *translator) isRange() bool {
+	rest := t.src[t.pos:]
+	return strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, "-]")
+}
+
+// member translates what stands for one character in brackets, or for a set of them, which cannot be the end of a range.
+func (t *translator) member() (set bool, err error) {
+	rest := t.src[t.pos:]
+	switch {
+	case strings.HasPrefix(rest, "[:") || strings.HasPrefix(rest, "[.") || strings.HasPrefix(rest, "[="):
+		n := strings.Index(rest[2:], rest[1:2]+"]")
+		if n < 0 || n+4 == len(rest) { // what comes behind is looked at first
+			return false, errUnbalanced
+		}
+		t.pos += n + 4
+		return rest[1] != '.', t.named(rest[1], rest[2:2+n])
+	case rest[0] != '\\':
+		_, n := utf8.DecodeRuneInString(rest)
+		t.put(n, quoteChar(rest[:n]))
+		return false, nil
+	case len(rest) > 1 && strings.IndexByte("dsw", rest[1]) >= 0:
+		t.put(2, map[byte]string{'d': `\d`, 's': `[:space:]`, 'w': wordClass}[rest[1]])
+		return true, nil
+	}
+	return false, t.charEscape()
+}
+
+// named writes what [:name:], [.name.] or [=name=] stands for.
+func (t *translator) named(kind byte, name string) error {
+	switch {
+	case kind == ':':
+		return t.class(name)
+	case name == "":
+		return errRegexp("invalid collating element")
+	case utf8.RuneCountInString(name) != 1:
+		return sqlerr.Unsupported(notSupported, "collating elements")
+	}
+	t.out.WriteString(quoteChar(name))
+	return nil
 }
 
 // class translates [:name:]; letters and digits are Unicode's.
