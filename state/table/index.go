@@ -1,6 +1,9 @@
 package table
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // index is the index of a Hash: cells of four bytes, so that it is in few lines of the caches. A cell holds, from its lowest bit up, the number of a slot plus
 // one; how far the cell is from its entry's home, or that it is further than can be said; and as many of the leading bits of the entry's tag, by which
@@ -27,14 +30,24 @@ var (
 	growStep   = 1 << 10 // slots that are entered at a time
 )
 
+// pageCells is how many cells are in a page of memory, and warmPart that part of its entries that comes in while the pages of the new index are
+// asked for.
+const (
+	pageCells = 1 << 10
+	warmPart  = 32
+)
+
 // nextIndex is an index that is being made. The index of a Hash grows in steps: the table is larger than what an epoch may take time for. While it grows there are two
-// of them. The old one goes on being whole, and lookups know nothing of the other; what is entered or taken out is so in both. With each
-// entry that comes in some slots are entered into the new one, so that it is whole before the old one is too full.
+// of them. The old one goes on being whole, and lookups know nothing of the other; what is taken out is so in both, and what is entered, if its slot has had its turn. With each
+// entry that comes in some slots are entered into the new one, so that it is whole before the old one is too full. Before that its memory is written to, a
+// page at a time: the system gives a page when it is first used, which takes 1.5 us, and entries would use all of them at once, as they lie in no order.
 type nextIndex struct {
 	index
-	done int // slots before it are entered
-	owed int // slots to enter
-	rate int // slots to enter for each entry that comes in
+	ready int // pages before this cell are there
+	warm  int // cells to get ready for each entry that comes in
+	done  int // slots before it are entered
+	owed  int // slots to enter, or cells to get ready
+	rate  int // slots to enter for each entry that comes in
 }
 
 // newIndex gives an index of n empty cells, a power of two.
@@ -96,6 +109,7 @@ func (t *Hash) grow() {
 func (t *Hash) resizeIndex(n int) {
 	t.next = &nextIndex{index: t.newIndex(n)}
 	t.next.rate = max(growCells, 2*len(t.flags)/max(limitOf(n)-t.used, 1)+1)
+	t.next.warm = n*warmPart/max(t.used, 1) + 1
 	if len(t.cells) <= growAtOnce {
 		t.enterSlots(len(t.flags))
 	}
@@ -103,8 +117,17 @@ func (t *Hash) resizeIndex(n int) {
 
 // stepIndex goes on with the index that is being made, as one entry comes in.
 func (t *Hash) stepIndex() {
-	if t.next.owed += t.next.rate; t.next.owed >= growStep {
-		t.enterSlots(t.next.owed)
+	x := t.next
+	if x.ready < len(x.cells) {
+		x.owed += x.warm
+		for ; x.owed >= pageCells && x.ready < len(x.cells); x.ready += pageCells {
+			atomic.AddUint32(&x.cells[x.ready], 0) // a write that is not left out, and changes nothing
+			x.owed -= pageCells
+		}
+		return
+	}
+	if x.owed += x.rate; x.owed >= growStep {
+		t.enterSlots(x.owed)
 	}
 }
 
@@ -165,7 +188,7 @@ func (t *Hash) insert(tag uint32, slot int32) {
 	}
 	t.used++
 	t.index.enter(tag, slot)
-	if t.next != nil {
+	if t.next != nil && int(slot) < t.next.done { // those behind are entered in turn
 		t.next.enter(tag, slot)
 	}
 }
