@@ -299,15 +299,9 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 // showTexts is show of keys that are one text and nothing behind it, if none is NULL or has a zero byte, for which all of them are searched at
 // once. Otherwise it does nothing, and gives false.
 func showTexts(t *target, slots []int32, v *batch.Vector) bool {
-	data, off, plain := len(v.Data), len(v.Off), true
-	t.h.EachKey(slots, func(key []byte) {
-		if n := len(key) - 2; n > 0 && key[0] == 1 {
-			v.Data = append(v.Data, key[1:n]...)
-		} else {
-			plain = false // NULL
-		}
-		v.Off = append(v.Off, uint32(len(v.Data)))
-	})
+	data, off := len(v.Data), len(v.Off)
+	var plain bool
+	v.Data, v.Off, plain = t.h.AppendKeys(slots, 1, 2, v.Data, v.Off) // 1: not NULL; at the end the two bytes that end a text
 	if plain = plain && bytes.IndexByte(v.Data[data:], 0) < 0; plain {
 		v.Appended(len(slots))
 	} else {

@@ -66,14 +66,16 @@ func appendNumeric(dst []byte, lo, hi uint64, scale int) []byte {
 	} else {
 		dst = append(dst, 63<<2|sign, byte(scale>>8), byte(scale))
 	}
-	var buf [16]byte
-	binary.BigEndian.PutUint64(buf[:8], hi)
-	binary.BigEndian.PutUint64(buf[8:], lo)
-	i := 0
-	for i < 16 && buf[i] == 0 {
-		i++
+	if hi != 0 {
+		return binary.BigEndian.AppendUint64(appendBytes(dst, hi), lo)
 	}
-	return append(dst, buf[i:]...)
+	return appendBytes(dst, lo)
+}
+
+// appendBytes appends x, the highest byte first, without the zeros before it.
+func appendBytes(dst []byte, x uint64) []byte {
+	n := (bits.Len64(x) + 7) / 8
+	return binary.BigEndian.AppendUint64(dst, x<<(64-8*n))[:len(dst)+n]
 }
 
 var pow10 = func() (p [20]uint64) {

@@ -2,6 +2,8 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
@@ -93,24 +95,67 @@ const keyBlock = 256
 func (t *Hash) EachKey(slots []int32, f func(key []byte)) {
 	var refs [keyBlock]uint64
 	for len(slots) > 0 {
-		n := min(len(slots), keyBlock)
-		ents, w, stride, arena := t.ents, t.w, t.stride, t.arena
-		for i, s := range slots[:n] {
-			refs[i] = uint64(ents[int(s)*stride+w])
-		}
-		touched := byte(0)
-		for _, r := range refs[:n] {
-			if r&maxKeyLen > 0 {
-				touched |= arena[r>>keyLenBits]
-			}
-		}
-		t.touched = touched
+		n := t.keyRefs(slots, &refs)
 		for _, r := range refs[:n] {
 			o := r >> keyLenBits
-			f(arena[o : o+r&maxKeyLen : o+r&maxKeyLen])
+			f(t.arena[o : o+r&maxKeyLen : o+r&maxKeyLen])
 		}
 		slots = slots[n:]
 	}
+}
+
+// AppendKeys appends to data the keys of entries of a table with bytes keys, each without the byte head with which it begins and the trim bytes with which it ends,
+// and to ends where each ends. It stops at a key that is shorter than that or begins otherwise, and gives false. As with EachKey, the processor waits for the
+// memory of several keys at once.
+func (t *Hash) AppendKeys(slots []int32, head byte, trim int, data []byte, ends []uint32) ([]byte, []uint32, bool) {
+	var refs [keyBlock]uint64
+	ends = slices.Grow(ends, len(slots))
+	for len(slots) > 0 {
+		n := t.keyRefs(slots, &refs)
+		room := wideCopy
+		for _, r := range refs[:n] {
+			room += int(r & maxKeyLen)
+		}
+		data = slices.Grow(data, room)
+		to, at := data[:cap(data)], len(data)
+		for _, r := range refs[:n] {
+			o, l := r>>keyLenBits, int(r&maxKeyLen)-1-trim
+			if l < 0 || t.arena[o] != head {
+				return data[:at], ends, false
+			}
+			if from := t.arena[o+1:]; l <= wideCopy && len(from) >= wideCopy { // what is copied beyond the key is written over
+				d := to[at : at+wideCopy]
+				binary.LittleEndian.PutUint64(d, binary.LittleEndian.Uint64(from))
+				binary.LittleEndian.PutUint64(d[8:], binary.LittleEndian.Uint64(from[8:]))
+			} else {
+				copy(to[at:at+l], from)
+			}
+			at += l
+			ends = append(ends, uint32(at))
+		}
+		data, slots = data[:at], slots[n:]
+	}
+	return data, ends, true
+}
+
+// wideCopy is up to how many bytes are copied as two words, whatever their number.
+const wideCopy = 16
+
+// keyRefs gives where the bytes of up to keyBlock keys are, and reads a byte of each.
+func (t *Hash) keyRefs(slots []int32, refs *[keyBlock]uint64) int {
+	n := min(len(slots), keyBlock)
+	ents, w, stride, arena := t.ents, t.w, t.stride, t.arena
+	for i, s := range slots[:n] {
+		refs[i] = uint64(ents[int(s)*stride+w])
+	}
+	touched := byte(0)
+	for _, r := range refs[:n] {
+		if r&maxKeyLen > 0 {
+			touched |= arena[r>>keyLenBits]
+		}
+	}
+	t.touched = touched
+	return n
 }
 
 // kref says where the bytes of an entry's key are.
