@@ -93,7 +93,7 @@ func (g *group) dropSets(prefix []byte) {
 }
 
 func (g *group) emitChunk(ep *dataflow.Epoch, touched []touch, out dataflow.Emit) error {
-	fresh := g.freshBatch()
+	fresh := g.freshBatch(len(touched))
 	bad := map[int32]*sqlerr.Error{}
 	at := make([]int32, len(touched)) // row in fresh, -1 for none
 	olds := false
@@ -166,10 +166,16 @@ func (g *group) emitPairs(touched []touch, at []int32, fresh *batch.Batch, em *e
 	return em.flush()
 }
 
-func (g *group) freshBatch() *batch.Batch {
-	if g.fresh == nil {
-		g.freshRows = batch.Target
+// freshBatch gives an empty batch with room for n rows, of which the bytes are about as long as those of the rows that were given away last.
+func (g *group) freshBatch(n int) *batch.Batch {
+	if g.fresh == nil || g.freshRows < n {
+		g.freshRows = max(n, batch.Target/8)
 		g.fresh = batch.New(g.outTypes, g.freshRows)
+		for i, each := range g.freshBytes {
+			if each > 0 {
+				g.fresh.Cols[i].Data = make([]byte, 0, int(each*float64(g.freshRows))+64)
+			}
+		}
 	}
 	g.fresh.Reset()
 	return g.fresh
@@ -242,8 +248,9 @@ func after(ends []int64, end int64) []int64 {
 	return ends
 }
 
-// windowRows is how many rows of a window come out together. They are mostly given away, and each batch that is takes memory of its own.
-const windowRows = 4 * batch.Target
+// windowRows is how many rows of a window come out together at most. They are mostly given away: as many as a chunk of contents may have, so that they
+// become one as they are.
+const windowRows = 2 * batch.Target
 
 // emitWindow gives the groups of a window in the order of their keys.
 func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null bool, out dataflow.Emit) error {
@@ -266,8 +273,13 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 	slots = slots[:n]
 	t.slot, t.alike = slots, 0
 	g.sorter.sort(t, slots)
-	for lo := 0; lo < len(slots); lo += windowRows {
-		if err := g.emitSlots(ep, t, slots[lo:min(lo+windowRows, len(slots))], out); err != nil {
+	parts := (len(slots) + windowRows - 1) / windowRows // of one size
+	if parts > 0 && g.start == nil {
+		g.span = g.spanOf(t, (len(slots)+parts-1)/parts)
+		defer func() { g.span = nil }()
+	}
+	for i := range parts {
+		if err := g.emitSlots(ep, t, slots[i*len(slots)/parts:(i+1)*len(slots)/parts], out); err != nil {
 			return err
 		}
 	}
@@ -275,9 +287,21 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 	return nil
 }
 
+// spanOf gives the event key of n rows of a window. All batches of the window have its memory, and whoever takes one keeps it.
+func (g *group) spanOf(t *target, n int) *batch.Vector {
+	v := batch.NewVector(g.outTypes[g.event], n)
+	g.renderEvent(t, v, nil, n)
+	return v
+}
+
 // emitSlots gives the rows of entries, those that fail to the dead letters.
 func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out dataflow.Emit) error {
-	b := g.freshBatch()
+	b := g.freshBatch(len(slots))
+	if g.span != nil { // in the place of the batch's own column, which it is to have back
+		own := b.Cols[g.event]
+		b.Cols[g.event] = g.span.Slice(0, len(slots))
+		defer func() { b.Cols[g.event] = own }()
+	}
 	if g.noteBad == nil {
 		g.noteBad = func(k int, err *sqlerr.Error) {
 			if g.bad == nil {
@@ -307,7 +331,7 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out data
 // giveAway emits the batch that freshBatch gave. Who takes a large one may have its memory: the rows of a window are many, and their last copy is the
 // first then.
 func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
-	if 2*b.N < g.freshRows {
+	if 2*b.N < g.freshRows || b.N < batch.Target/4 {
 		return out(b)
 	}
 	g.gift.Taken = false
@@ -315,12 +339,9 @@ func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
 	err := out(b)
 	b.Gift = nil
 	if g.gift.Taken {
-		g.freshRows = max(b.N, batch.Target)
-		g.fresh = batch.New(g.outTypes, g.freshRows)
-		for i, v := range g.fresh.Cols {
-			if n := len(b.Cols[i].Data); n > 0 {
-				v.Data = make([]byte, 0, n+n/16)
-			}
+		g.fresh, g.freshBytes = nil, g.freshBytes[:0]
+		for _, v := range b.Cols {
+			g.freshBytes = append(g.freshBytes, float64(len(v.Data))*1.05/float64(b.N))
 		}
 	}
 	return err

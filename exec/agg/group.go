@@ -131,7 +131,9 @@ type epochState struct {
 	dead                  map[int32]bool
 	sorter                sorter
 	fresh                 *batch.Batch
-	freshRows             int // that it was made for
+	freshRows             int           // that it was made for
+	freshBytes            []float64     // of a row, by column: of the batch that was given away last
+	span                  *batch.Vector // the event key of all rows that come out; nil: render makes it
 	gift                  batch.Gift
 	bad                   map[int32]*sqlerr.Error // of the batch that noteBad is told of
 	noteBad               failFunc
@@ -422,7 +424,9 @@ func (g *group) render(t *target, slots []int32, b *batch.Batch, fail failFunc) 
 			g.renderEvent(t, v, starts, len(slots))
 		} else {
 			g.keys.show(t, slots, cols)
-			g.renderEvent(t, v, nil, len(slots))
+			if g.span == nil {
+				g.renderEvent(t, v, nil, len(slots))
+			}
 		}
 	} else {
 		g.keys.show(t, slots, cols)

@@ -21,6 +21,7 @@ type Exprs struct {
 	Types []types.Type // of the values
 	cols  []int        // input column of a plain column reference, else -1
 	kern  []*kernel.Kernel
+	part  []bool // of an input column: its memory is the input's
 	vecs  []*batch.Vector
 }
 
@@ -38,7 +39,7 @@ func Compile(exprs []plan.Expr, in []types.Type) (*Exprs, error) {
 			}
 			kern = k
 		}
-		e.Types, e.cols, e.kern = append(e.Types, x.Type()), append(e.cols, col), append(e.kern, kern)
+		e.Types, e.cols, e.kern, e.part = append(e.Types, x.Type()), append(e.cols, col), append(e.kern, kern), append(e.part, isPart(x))
 	}
 	return e, nil
 }
@@ -63,10 +64,23 @@ func (e *Exprs) Eval(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch) ([]*ba
 	return e.vecs, sel, err
 }
 
-// Last makes the vectors that Eval gave last: those that are not columns of its input are copied.
+// isPart says of an expression whether it is a start or end in a column of windows, which lie there as they are.
+func isPart(x plan.Expr) bool {
+	f, ok := x.(*plan.WindowField)
+	if !ok {
+		return false
+	}
+	_, ok = f.X.(*plan.Col)
+	return ok
+}
+
+// Last makes the vectors that Eval gave last as long as its input: those whose memory is not the input's are copied.
 func (e *Exprs) Last(vecs []*batch.Vector) {
 	for i, k := range e.kern {
-		if k != nil {
+		if k != nil && e.part[i] {
+			v := *vecs[i]
+			vecs[i] = &v
+		} else if k != nil {
 			v := batch.NewVector(vecs[i].Type, vecs[i].N)
 			v.AppendVector(vecs[i], nil)
 			vecs[i] = v
