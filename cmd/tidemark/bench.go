@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"runtime/trace"
 
 	"github.com/tidemarkdb/tidemark/bench"
 )
@@ -20,6 +21,7 @@ func benchMain(args []string) int {
 	partitions := fs.Int("partitions", 1, "state_partitions of the views of the engine's workloads, for figures a core; 0 leaves it at its default")
 	epochs := fs.Int("epochs", 0, "measure so many epochs of the engine's workloads; 0: as many as each says")
 	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
+	tracing := fs.String("trace", "", "write an execution trace of this process, for go tool trace, to this `file`")
 	allocs := fs.String("allocprofile", "", "write a profile of every allocation of this process to this `file`, which makes it slow")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -30,6 +32,17 @@ func benchMain(args []string) int {
 	binary, err := os.Executable()
 	if err != nil {
 		return fatal(err)
+	}
+	if *tracing != "" {
+		f, err := os.Create(*tracing)
+		if err != nil {
+			return fatal(err)
+		}
+		defer f.Close()
+		if err := trace.Start(f); err != nil {
+			return fatal(err)
+		}
+		defer trace.Stop()
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
