@@ -31,19 +31,36 @@ func encodeOffsets(o []sourceOffset) ([]byte, error) {
 // be opened again only from a checkpoint that has them all: the source must be able to give them again (a bench, a replayable file).
 // It may be called from any goroutine.
 func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch) error {
-	rel := e.current().cat.Relation(schema, stream)
-	if rel == nil || rel.Kind != catalog.Stream {
-		return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" does not exist", stream)
-	}
-	if err := notFed(rel); err != nil {
+	wait, err := e.FeedAhead(ctx, schema, stream, b)
+	if err != nil {
 		return err
 	}
-	return e.submit(ctx, maxEpochRows, func(eb *epochBuild) error {
+	return wait()
+}
+
+// FeedAhead is Feed for a source that reads ahead: it returns when the rows are queued, and wait when every view shows them or they were
+// not taken, of which it gives the error. Who goes on after an error of one batch must know what became of those that were queued behind it. Until
+// wait has returned b must not change.
+func (e *Engine) FeedAhead(ctx context.Context, schema, stream string, b *batch.Batch) (wait func() error, err error) {
+	rel := e.current().cat.Relation(schema, stream)
+	if rel == nil || rel.Kind != catalog.Stream {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" does not exist", stream)
+	}
+	if err := notFed(rel); err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	u := &unit{rows: b.N, last: true, done: func(err error) { done <- err }}
+	u.run = func(eb *epochBuild) error {
 		if eb.changes[rel.OID] != nil {
 			return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", stream)
 		}
 		eb.changes[rel.OID] = &relChange{rel: rel, parts: []part{{b: b}}, replayable: true}
 		eb.order = append(eb.order, rel.OID)
 		return nil
-	})
+	}
+	if err := e.enqueue(ctx, u); err != nil {
+		return nil, err
+	}
+	return func() error { return e.outcome(done) }, nil
 }

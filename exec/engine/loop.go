@@ -26,6 +26,8 @@ type unit struct {
 	done func(err error)
 	rows int  // about how many rows run stages, for the epoch's bound
 	lazy bool // done need not wait until the epoch is durable: synchronous_commit is off
+	// last: nothing joins the epoch behind it. So a source may queue its next unit before this one has an outcome, and never has two in one epoch.
+	last bool
 }
 
 // submit queues a unit and waits until it is durable and published or has failed.
@@ -45,16 +47,24 @@ func (s *sess) lazy() bool { return s.set.values["synchronous_commit"] == "off" 
 func (e *Engine) submitUnit(ctx context.Context, u *unit) error {
 	ch := make(chan error, 1)
 	u.done = func(err error) { ch <- err }
+	if err := e.enqueue(ctx, u); err != nil {
+		return err
+	}
+	// Once queued it can't be withdrawn: whether it took effect must be known, so a cancel waits for the outcome.
+	return e.outcome(ch)
+}
+
+// enqueue queues a unit.
+func (e *Engine) enqueue(ctx context.Context, u *unit) error {
 	e.readyFor(u.rows)
 	select {
 	case e.queue <- u:
+		return nil
 	case <-e.closing:
 		return errShutdown()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// Once queued it can't be withdrawn: whether it took effect must be known, so a cancel waits for the outcome.
-	return e.outcome(ch)
 }
 
 // outcome waits until a queued unit is published or has failed, of which ch tells.
@@ -127,11 +137,11 @@ func (e *Engine) untilDue() time.Duration {
 
 // collect takes the first unit and what else waits, up to the bound.
 func (e *Engine) collect(first *unit) []*unit {
-	units, rows := []*unit{first}, first.rows
-	for rows < maxEpochRows && len(units) < maxEpochUnits {
+	units, rows, last := []*unit{first}, first.rows, first.last
+	for rows < maxEpochRows && len(units) < maxEpochUnits && !last {
 		select {
 		case u := <-e.queue:
-			units, rows = append(units, u), rows+u.rows
+			units, rows, last = append(units, u), rows+u.rows, u.last
 			continue
 		default:
 		}

@@ -16,10 +16,15 @@ import (
 	"github.com/tidemarkdb/tidemark/state"
 )
 
-// A stream with a connector is read by a goroutine of its own, one chunk ahead of the loop. Each chunk is a unit: its epoch's
+// A stream with a connector is read by a goroutine of its own, ahead of the loop: while one chunk's epoch runs, the next ones wait in the queue, if they are
+// large, and one more is read. Each chunk is a unit: its epoch's
 // record holds the rows, or names the spool to which they were written ahead, or with retention = '0' has a fingerprint of them, and in all cases which extent of the input they are. The
 // stream's offset is the sum of the extents in the log and moves when their epoch is published, so that a restart reads on behind what is
 // durable: every row counts exactly once.
+
+// ChunksAhead is how many large chunks a source has under way: one of which the epoch runs, and others that wait behind it, so that at full speed
+// neither waits for the other to wake.
+const ChunksAhead = 4
 
 // Bounds of the waiting of sources.
 const (
@@ -29,6 +34,8 @@ const (
 	maxRetry = 10 * time.Second
 	// sourceRows is how many rows one chunk has, about.
 	sourceRows = 1 << 16
+	// aloneRows is how many rows make a chunk an epoch of its own.
+	aloneRows = sourceRows / 4
 	// spoolBytes is how large a chunk is, in memory, that is spooled while the loop is busy with the one before.
 	spoolBytes = 512 << 10
 )
@@ -52,6 +59,8 @@ type source struct {
 	keeps bool
 	// offset is what the published epochs have taken in. Of the loop's goroutine, and of recovery before it.
 	offset connector.Offset
+	// broken: a chunk was not taken since the source was opened, so that those behind it must not be either. Of the loop's goroutine.
+	broken bool
 
 	nudge chan struct{} // ends a wait for more input
 
@@ -247,11 +256,11 @@ func (s *source) sleep(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// read opens the source where the published epochs end and feeds the loop, one chunk ahead. It returns when nothing is under way.
+// read opens the source where the published epochs end and feeds the loop. It returns when nothing is under way.
 func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool) (err error) {
 	defer sqlerr.Recover(&err)
 	var from *connector.Offset
-	if err := s.e.do(func() { from = s.offset.Clone() }); err != nil {
+	if err := s.e.do(func() { from, s.broken = s.offset.Clone(), false }); err != nil {
 		return err
 	}
 	src, err := s.conn.Open(connector.Config{Options: connectorOptions(rel), Columns: rel.Columns, Offset: from, Fingerprint: !s.keeps})
@@ -259,20 +268,16 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 		return err
 	}
 	defer src.Close()
-	var flight chan error
-	land := func() error {
-		if flight == nil {
-			return nil
-		}
-		err := s.e.outcome(flight)
-		flight = nil
-		return err
-	}
-	defer func() { _ = land() }()
+	f := flights{e: s.e}
+	defer f.landAll()
 	for poll := minPoll; ; {
 		asked := time.Now()
 		ch, err := src.Read(ctx, sourceRows)
-		if lerr := land(); lerr != nil {
+		ahead := 0 // chunks that may stay under way
+		if err == nil && ch != nil {
+			ahead = f.room()
+		}
+		if lerr := f.land(ahead); lerr != nil {
 			return lerr
 		}
 		if err != nil {
@@ -288,36 +293,68 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 			continue
 		}
 		poll = minPoll
-		if flight, err = s.submit(ctx, ch); err != nil {
+		if err := s.submit(ctx, ch, &f); err != nil {
 			return err
 		}
 	}
 }
 
-// submit queues a chunk and gives where its outcome comes.
-func (s *source) submit(ctx context.Context, ch *connector.Chunk) (chan error, error) {
+// flights are the chunks of a source that are under way, oldest first.
+type flights struct {
+	e    *Engine
+	outs []chan error
+	// alone: the newest ends its epoch, so that another may be queued behind it.
+	alone bool
+}
+
+// room is how many may stay under way when another is queued.
+func (f *flights) room() int {
+	if f.alone {
+		return ChunksAhead - 1
+	}
+	return 0
+}
+
+// land waits until at most so many are under way, and gives the error of the first that was not taken.
+func (f *flights) land(most int) error {
+	for len(f.outs) > most {
+		err := f.e.outcome(f.outs[0])
+		f.outs = append(f.outs[:0], f.outs[1:]...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// landAll waits until none is under way.
+func (f *flights) landAll() {
+	for len(f.outs) > 0 {
+		_ = f.land(0) // what is wrong was told of the first
+	}
+}
+
+// submit queues a chunk and notes in f where its outcome comes.
+func (s *source) submit(ctx context.Context, ch *connector.Chunk, f *flights) error {
 	out := make(chan error, 1)
 	a, err := s.spool(ch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	u := &unit{rows: ch.Rows.N, run: func(b *epochBuild) error { return s.take(b, ch, a) }, done: func(err error) {
+	u := &unit{rows: ch.Rows.N, last: ch.Rows.N >= aloneRows, run: func(b *epochBuild) error { return s.take(b, ch, a) }, done: func(err error) {
 		a.settle(s.e)
 		if err == nil {
 			s.taken(ch)
 		}
+		s.broken = s.broken || err != nil
 		out <- err
 	}}
-	select {
-	case s.e.queue <- u:
-		return out, nil
-	case <-s.e.closing:
-		err = errShutdown()
-	case <-ctx.Done():
-		err = ctx.Err()
+	if err := s.e.enqueue(ctx, u); err != nil {
+		a.settle(s.e)
+		return err
 	}
-	a.settle(s.e)
-	return nil, err
+	f.outs, f.alone = append(f.outs, out), u.last
+	return nil
 }
 
 // ahead is a chunk that was spooled before its epoch.
@@ -359,6 +396,9 @@ func (s *source) take(b *epochBuild, ch *connector.Chunk, a *ahead) error {
 	rel, st := b.cat.ByOID(s.oid), b.e.streams[s.oid]
 	if rel == nil || st == nil || st.src != s {
 		return sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped")
+	}
+	if s.broken {
+		return sqlerr.New(sqlerr.ObjectInUse, "the rows before these were not taken")
 	}
 	if ch.Extent.Columns > len(rel.Columns) {
 		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" was changed meanwhile", rel.Name)
