@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
+	"github.com/tidemarkdb/tidemark/sql/batch"
 )
 
 // scalingGoal is how much faster two partitions on two cores must be than one.
@@ -25,10 +26,9 @@ type scaledDB struct {
 	// writes shared, and only while Feed waits for it.
 	cpu, shared time.Duration
 	elapsed     []time.Duration // by round
-	epochs      []time.Duration // the same by epoch
 }
 
-// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all epochs, and in the quickest, which other
+// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all rounds, and in the quickest, which other
 // work held up least), and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out.
 func scaling(ctx context.Context, o Options) error {
 	var all []Figure
@@ -49,7 +49,7 @@ func scaling(ctx context.Context, o Options) error {
 
 func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err error) {
 	warm, rounds := w.warm, scalingRounds
-	n := max(w.epochs/(4*rounds), 1)
+	n := max(w.epochs/(4*rounds), 4)
 	if o.Epochs > 0 {
 		n = max(o.Epochs/rounds, 1)
 	}
@@ -65,7 +65,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 		}
 	}()
 	for i := range dbs {
-		if err := dbs[i].open(ctx, w, i+1, warm); err != nil {
+		if err := dbs[i].open(ctx, w, i+1, warm, n); err != nil {
 			return nil, err
 		}
 	}
@@ -87,23 +87,23 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 			return nil, fmt.Errorf("%d partitions: %w", i+1, err)
 		}
 	}
-	return w.scaled(&dbs[0], &dbs[1]), nil
+	return w.scaled(&dbs[0], &dbs[1], n), nil
 }
 
-// quick is the mean time of the quickest tenth of the epochs: those that other work on the machine held up least.
+// quick is the mean time of the quickest tenth of the rounds: those that other work on the machine held up least.
 func (s *scaledDB) quick() time.Duration {
-	slices.Sort(s.epochs)
-	n, sum := max(len(s.epochs)/10, 1), time.Duration(0)
-	for _, d := range s.epochs[:n] {
+	slices.Sort(s.elapsed)
+	n, sum := max(len(s.elapsed)/10, 1), time.Duration(0)
+	for _, d := range s.elapsed[:n] {
 		sum += d
 	}
 	return sum / time.Duration(n)
 }
 
-// scaled gives the figures of one partition and two.
-func (w *workload) scaled(one, two *scaledDB) []Figure {
+// scaled gives the figures of one partition and two, of rounds of n epochs.
+func (w *workload) scaled(one, two *scaledDB, n int) []Figure {
 	var ratios []float64
-	speed := func(s *scaledDB) float64 { return epochRows / s.quick().Seconds() / 1e6 }
+	speed := func(s *scaledDB) float64 { return float64(n) * epochRows / s.quick().Seconds() / 1e6 }
 	for i := range one.elapsed {
 		ratios = append(ratios, one.elapsed[i].Seconds()/two.elapsed[i].Seconds())
 	}
@@ -112,18 +112,19 @@ func (w *workload) scaled(one, two *scaledDB) []Figure {
 	serial := two.cpu - two.shared
 	return []Figure{
 		{name, "elapsed, one to two, median round", ratios[len(ratios)/2], "times", scalingGoal, false},
-		{name, "elapsed, one to two, quick epochs", speed(two) / speed(one), "times", scalingGoal, false},
-		{name, "speed of one, quick epochs", speed(one), "M events/s", 0, false},
-		{name, "speed of two, quick epochs", speed(two), "M events/s", 0, false},
+		{name, "elapsed, one to two, quick rounds", speed(two) / speed(one), "times", scalingGoal, false},
+		{name, "speed of one, quick rounds", speed(one), "M events/s", 0, false},
+		{name, "speed of two, quick rounds", speed(two), "M events/s", 0, false},
 		{name, "CPU time of two side by side", 100 * two.shared.Seconds() / two.cpu.Seconds(), "%", 0, false},
 		{name, "CPU time, one to two", one.cpu.Seconds() / two.cpu.Seconds(), "times", 0, false},
 		{name, "attainable by CPU time", one.cpu.Seconds() / (serial + two.shared/2).Seconds(), "times", scalingGoal, false},
 	}
 }
 
-// open makes the database and gives it the epochs before those that are measured.
-func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm int) (err error) {
+// open makes the database and gives it the epochs before those that are measured, in rounds of n.
+func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm, n int) (err error) {
 	s.src = newSource(w)
+	s.src.keep(n)
 	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, SideBySide: func(run func()) {
 		start := processCPU()
 		run()
@@ -132,25 +133,39 @@ func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm int) 
 	if err != nil {
 		return err
 	}
-	err = s.round(ctx, warm)
-	s.cpu, s.shared, s.elapsed, s.epochs = 0, 0, nil, nil
+	for ; warm > 0 && err == nil; warm -= n {
+		err = s.round(ctx, min(n, warm))
+	}
+	s.cpu, s.shared, s.elapsed = 0, 0, nil
 	return err
 }
 
-// round gives n epochs. Their making does not count.
+// round gives n epochs as a source at full speed does: while one runs, the next ones wait. Their making does not count.
 func (s *scaledDB) round(ctx context.Context, n int) error {
+	streams, batches, waits := make([]int, n), make([]*batch.Batch, n), make([]func() error, n)
+	for i := range batches {
+		streams[i], batches[i] = s.src.stream(), s.src.next()
+	}
 	runtime.GC()
-	elapsed := time.Duration(0)
-	for range n {
-		stream, b := s.src.stream(), s.src.next()
-		cpu, start := processCPU(), time.Now()
-		if err := s.d.e.Feed(ctx, "public", streamNames[stream], b); err != nil {
+	cpu, start := processCPU(), time.Now()
+	for i, b := range batches {
+		var err error
+		if i >= engine.ChunksAhead {
+			err = waits[i-engine.ChunksAhead]()
+		}
+		if err == nil {
+			waits[i], err = s.d.e.FeedAhead(ctx, "public", streamNames[streams[i]], b)
+		}
+		if err != nil {
 			return err
 		}
-		took := time.Since(start)
-		elapsed, s.epochs = elapsed+took, append(s.epochs, took)
-		s.cpu += processCPU() - cpu
 	}
-	s.elapsed = append(s.elapsed, elapsed)
+	for _, wait := range waits[max(n-engine.ChunksAhead, 0):] {
+		if err := wait(); err != nil {
+			return err
+		}
+	}
+	s.elapsed = append(s.elapsed, time.Since(start))
+	s.cpu += processCPU() - cpu
 	return nil
 }

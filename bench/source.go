@@ -15,10 +15,11 @@ const epochBase = int64(1_700_000_040_000_000)
 // event is one row of a stream; key is k as a number, whatever its type in the stream.
 type event struct{ key, v, x, ts int64 }
 
-// source makes the same events for the same workload, epoch after epoch. One epoch's batch is valid until the second call of next after it.
+// source makes the same events for the same workload, epoch after epoch. One epoch's batch is valid until the second call of next after it, or as many calls
+// later as keep says.
 type source struct {
 	w      *workload
-	bufs   [2]*batch.Batch
+	bufs   []*batch.Batch
 	epochs int64 // made so far
 	rnd    xorshift
 	names  [][]byte
@@ -29,17 +30,24 @@ type source struct {
 
 func newSource(w *workload) *source {
 	s := &source{w: w, rnd: newXorshift(0)}
-	kt := types.Of(types.Int8)
 	if w.keyType == "text" {
-		kt = types.Of(types.Text)
 		for i := int64(0); i < w.keys; i++ {
 			s.names = append(s.names, fmt.Appendf(nil, "key-%08d", i))
 		}
 	}
-	for i := range s.bufs {
-		s.bufs[i] = batch.New([]types.Type{kt, types.Of(types.Int8), types.Of(types.Int8), types.Of(types.Timestamp)}, epochRows)
-	}
+	s.keep(2)
 	return s
+}
+
+// keep makes the batches of n epochs valid at the same time.
+func (s *source) keep(n int) {
+	kt := types.Of(types.Int8)
+	if s.names != nil {
+		kt = types.Of(types.Text)
+	}
+	for len(s.bufs) < n {
+		s.bufs = append(s.bufs, batch.New([]types.Type{kt, types.Of(types.Int8), types.Of(types.Int8), types.Of(types.Timestamp)}, epochRows))
+	}
 }
 
 // stream is the number of the stream that the next epoch belongs to. With two streams epochs go to them in turn, and both cover the same
@@ -53,7 +61,7 @@ func (s *source) stream() int {
 
 // next gives the next epoch.
 func (s *source) next() *batch.Batch {
-	b, stream := s.bufs[s.epochs&1], s.stream()
+	b, stream := s.bufs[s.epochs%int64(len(s.bufs))], s.stream()
 	s.epochs++
 	b.Reset()
 	// The number of events before a time is fixed, not the time between events: it need not be a whole number of nanoseconds.
