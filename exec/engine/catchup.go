@@ -62,6 +62,10 @@ func (v *view) hold(in *epochInput) {
 		}
 		h.marks[oid] = in.marks(oid)
 		if s, ok := in.stream(oid); ok {
+			if s.of != nil {
+				s.of.settle()
+				s.events, s.of = s.of.epoch, nil
+			}
 			h.streams[oid] = s
 		}
 	}

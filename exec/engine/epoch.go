@@ -81,6 +81,7 @@ func (e *Engine) nextDue() (due int64, any bool) {
 // published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
 func (e *Engine) runEpoch(b *epochBuild) error {
 	before := e.streamsNow()
+	defer e.settle() // whatever becomes of the epoch: its rows are its caller's again
 	if err := e.holdAhead(b); err != nil {
 		return e.fail(err)
 	}
@@ -121,12 +122,13 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		return e.fail(err)
 	}
 	t.walCommit += time.Since(t.ran)
+	e.settle()
 	published := time.Now()
 	e.publish(b, marks)
 	t.commitOffsets, t.total = time.Since(published), time.Since(b.started)
 	for _, v := range e.views {
 		if v.ran == b.n {
-			v.progress.finish(b.n, t.phases)
+			v.progress.finish(b.n, t.phases, e.eventsOf(v))
 		}
 	}
 	return nil
@@ -153,6 +155,23 @@ func (e *Engine) syncSoon() {
 			_ = e.fail(err)
 		}
 	}()
+}
+
+// settle returns when all is known of the rows of the streams.
+func (e *Engine) settle() {
+	for _, s := range e.streams {
+		s.settle()
+	}
+}
+
+// eventsOf gives the event times of an epoch that a view ran: those of its first source with a watermark and rows.
+func (e *Engine) eventsOf(v *view) (found eventStats) {
+	for _, src := range v.graph.Sources() {
+		if s := e.streams[src.Rel.OID]; s != nil && src.Rel.Watermark != nil && s.epoch.n > 0 {
+			return s.epoch
+		}
+	}
+	return found
 }
 
 // streamsNow copies what an epoch changes of streams.
@@ -335,7 +354,7 @@ func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **
 			if s == nil {
 				return streamInput{}, false
 			}
-			return streamInput{s.rows, s.rows, s.epoch}, true
+			return streamInput{rows: s.rows, latest: s.rows, of: s}, true
 		}}
 }
 

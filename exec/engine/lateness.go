@@ -109,31 +109,37 @@ func (s *stream) observe(v *batch.Vector) { s.observeBy(v, 1) }
 // observeBy is observe, or with by = -1 takes what it did to lateness back.
 func (s *stream) observeBy(v *batch.Vector, by int64) {
 	ts := v.I64[:v.N]
-	sum := summary{sorted: true}
-	plain := v.Valid == nil && v.Type.Kind != types.Date && v.N > 0
-	if plain {
-		sum = s.summarize(ts)
-		_, first := eventMicros(v.Type, sum.min)
-		_, last := eventMicros(v.Type, sum.max)
-		plain = first && last
-	}
-	if !plain { // NULLs, infinities or days: those that count are copied
+	if !finiteAll(v) {
 		ts = finiteMicros(v)
-		if len(ts) == 0 {
-			return
-		}
-		sum = s.summarize(ts)
 	}
+	if len(ts) > 0 {
+		s.observeTimes(ts, by)
+	}
+}
+
+// observeTimes is observeBy for times that count, as microseconds.
+func (s *stream) observeTimes(ts []int64, by int64) {
+	sum := summarize(ts)
 	s.epoch.add(&sum)
-	if sum.sorted && ts[0] >= s.maxEvent {
-		s.lateness.n += by * sum.n
-		s.lateness.zero += by * sum.n
-	} else {
-		s.lateness.addAll(ts, s.maxEvent, by)
+	s.lateness.note(ts, &sum, s.maxEvent, by)
+	s.reach(sum.max)
+}
+
+// reach says that there is an event time t.
+func (s *stream) reach(t int64) {
+	if t > s.maxEvent {
+		s.maxEvent, s.moved = t, true
 	}
-	if sum.max > s.maxEvent {
-		s.maxEvent, s.moved = sum.max, true
+}
+
+// note counts times of which sum is the summary; the greatest time before them was high.
+func (l *lateness) note(ts []int64, sum *summary, high, by int64) {
+	if sum.sorted && ts[0] >= high {
+		l.n += by * sum.n
+		l.zero += by * sum.n
+		return
 	}
+	l.addAll(ts, high, by)
 }
 
 // summary is what one pass finds of times; sum is of the distances from base, in milliseconds.
@@ -144,28 +150,6 @@ type summary struct {
 
 // milliBias is a whole number of milliseconds that makes times positive, so that they can be rounded down by an unsigned division.
 const milliBias = (1 << 63) / 1000 * 1000
-
-// summarizeRows is the number of rows from which another worker pays.
-const summarizeRows = 1 << 13
-
-// summarize is summarize by the stream's team.
-func (s *stream) summarize(ts []int64) summary {
-	n := s.team.Size(len(ts), summarizeRows)
-	if n == 1 {
-		return summarize(ts)
-	}
-	n = len(ts) / summarizeRows // small pieces: who comes late still gets some
-	parts := make([]summary, n)
-	s.team.Run(n, func(i int) { parts[i] = summarize(ts[i*len(ts)/n : (i+1)*len(ts)/n]) })
-	var stats eventStats
-	all := summary{sorted: true}
-	for i := range parts {
-		stats.add(&parts[i])
-		all.sorted = all.sorted && parts[i].sorted && (i == 0 || ts[i*len(ts)/n] >= ts[i*len(ts)/n-1])
-	}
-	all.n, all.min, all.max, all.base, all.sum = stats.n, stats.min, stats.max, stats.base, stats.sum
-	return all
-}
 
 func summarize(ts []int64) summary {
 	low, high, prev := ts[0], ts[0], ts[0]
@@ -178,6 +162,19 @@ func summarize(ts []int64) summary {
 		prev = t
 	}
 	return summary{n: int64(len(ts)), min: low, max: high, base: int64(base) - milliBias/1000, sum: int64(sum), sorted: !back}
+}
+
+// finiteAll says whether all of a vector's values are event times that count, as microseconds.
+func finiteAll(v *batch.Vector) bool {
+	if v.Valid != nil || v.Type.Kind == types.Date {
+		return false
+	}
+	ok := true
+	for _, x := range v.I64[:v.N] {
+		_, finite := eventMicros(v.Type, x)
+		ok = ok && finite
+	}
+	return ok
 }
 
 // finiteMicros copies the times that are neither NULL nor infinite, as microseconds.

@@ -94,3 +94,52 @@ func TestMean(t *testing.T) {
 		t.Errorf("mean %d min %d max %d", m, s.epoch.min, s.epoch.max)
 	}
 }
+
+// TestObserveLater: what is found of large batches while views run is what is found of them at once, with infinite times, out of order and in order.
+func TestObserveLater(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	for round := range 40 {
+		newStream := func(number int) *stream {
+			s := &stream{rel: &catalog.Relation{Watermark: &catalog.Watermark{}}, maxEvent: dataflow.NoTime}
+			s.team.Number = func() int { return number }
+			return s
+		}
+		later, plain := newStream(1+round%3), newStream(1)
+		for epoch := range 4 {
+			c := &relChange{}
+			for range 1 + rnd.IntN(3) {
+				n := 1 + rnd.IntN(5*pieceRows)
+				v := batch.NewVector(types.Of(types.Timestamp), n)
+				base, spread := int64(epoch)<<30-rnd.Int64N(1<<32), 1+rnd.Int64N(1<<uint(1+rnd.IntN(32)))
+				sorted, odd := rnd.IntN(2) == 0, rnd.IntN(3)
+				for i := range n {
+					x := base + int64(i)
+					if !sorted {
+						x = base + rnd.Int64N(spread)
+					}
+					if odd > 0 && rnd.IntN(n) == 0 {
+						x = []int64{math.MinInt64, math.MaxInt64}[odd-1]
+					}
+					v.AppendInt(x)
+				}
+				c.parts = append(c.parts, part{b: &batch.Batch{N: n, Cols: []*batch.Vector{v}}})
+			}
+			rows, err := later.take(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			later.settle()
+			plain.moved, plain.epoch = false, eventStats{}
+			for _, p := range c.parts {
+				plain.observe(p.b.Cols[0])
+				rows -= int64(p.b.N)
+			}
+			a, b := later.epoch, plain.epoch
+			a.sum, a.base, b.sum, b.base = a.sum+a.n*a.base, 0, b.sum+b.n*b.base, 0
+			if rows != 0 || a != b || later.maxEvent != plain.maxEvent || later.moved != plain.moved || !reflect.DeepEqual(later.lateness.image(), plain.lateness.image()) {
+				t.Fatalf("seed %d, round %d, epoch %d: %+v and %+v, %d and %d", seed, round, epoch, a, b, later.maxEvent, plain.maxEvent)
+			}
+		}
+	}
+}

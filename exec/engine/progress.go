@@ -202,8 +202,8 @@ func (p *progressRing) repartitioned(took time.Duration) {
 	p.mu.Unlock()
 }
 
-// finish adds to the epoch, if it was noted, how long its parts outside of the view took.
-func (p *progressRing) finish(epoch uint64, t phases) {
+// finish adds to the epoch, if it was noted, how long its parts outside of the view took, and its event times.
+func (p *progressRing) finish(epoch uint64, t phases, events eventStats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := &p.ring[p.lastIndex()]
@@ -211,7 +211,7 @@ func (p *progressRing) finish(epoch uint64, t phases) {
 		return
 	}
 	t.addBatch, t.planning, t.repartition = e.took.addBatch, e.took.planning, e.took.repartition
-	e.took = t
+	e.took, e.events = t, events
 }
 
 // epochs lists the kept epochs, oldest first.
@@ -262,4 +262,5 @@ func (v *view) timed(in *epochInput) error {
 type streamInput struct {
 	rows, latest int64 // after the epoch, and of which the newest epoch knows
 	events       eventStats
+	of           *stream // not nil: events are those of this stream, once it is settled
 }

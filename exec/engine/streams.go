@@ -17,7 +17,8 @@ type stream struct {
 	moved    bool  // maxEvent changed in the running epoch
 	rows     int64 // rows since the stream's beginning
 	lateness lateness
-	epoch    eventStats   // of the running epoch
+	epoch    eventStats // of the running epoch; complete once it is settled
+	seen     *observations
 	team     workers.Team // for what is to be found of many rows
 	// src feeds the stream; nil: clients do.
 	src *source
@@ -83,19 +84,30 @@ func (s *stream) take(c *relChange) (rows int64, err error) {
 	if c == nil {
 		return 0, nil
 	}
-	err = eachBatch(c.parts, func(b *batch.Batch) error {
-		rows += int64(b.N)
-		if wm := s.rel.Watermark; wm != nil {
-			s.observe(b.Cols[wm.Column])
+	for _, p := range c.parts {
+		observe := s.observe
+		if p.b != nil {
+			observe = s.observeLater
 		}
-		return nil
-	})
+		err = eachBatch([]part{p}, func(b *batch.Batch) error {
+			rows += int64(b.N)
+			if wm := s.rel.Watermark; wm != nil {
+				observe(b.Cols[wm.Column])
+			}
+			return nil
+		})
+		if err != nil {
+			break
+		}
+	}
 	s.rows += rows
+	s.offer()
 	return rows, err
 }
 
 // undo takes the stream back to what it was before an epoch that took c in. The buckets of lateness are one array, which is put right row by row.
 func (s *stream) undo(old stream, c *relChange) {
+	s.settle()
 	again := old
 	again.lateness.buckets = s.lateness.buckets
 	if wm := s.rel.Watermark; wm != nil && c != nil {

@@ -199,12 +199,14 @@ func (h *helper) help(first int) {
 	}
 }
 
-// await looks busily for what comes, for so long at most, and says whether it came. Goroutines that are ready to run go before it.
+// await looks busily for what comes, for so long at most, and says whether it came. Goroutines that are ready to run on this core go before it, and meanwhile it
+// does what a Later offers.
 func await(most time.Duration, come func() bool) bool {
 	if come() {
 		return true
 	}
 	for start := time.Now(); time.Since(start) < most; runtime.Gosched() {
+		meanwhile()
 		for range 1000 {
 			if come() {
 				return true

@@ -113,3 +113,42 @@ func TestPanics(t *testing.T) {
 		}
 	}
 }
+
+// TestLater: what is left for later is done once each, by those who wait or by who finishes it, while other work goes on, and panics reach who finishes.
+func TestLater(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	var wg sync.WaitGroup
+	for g := range 4 {
+		team := Team{Number: func() int { return 1 + g }}
+		wg.Go(func() {
+			var l Later
+			l.Finish()
+			for n := range 300 {
+				counts := make([]int, n%20)
+				team.Start(&l, len(counts), func(i int) { counts[i]++ })
+				Run(3, func(int) {})
+				l.Finish()
+				for i, c := range counts {
+					if c != 1 {
+						t.Errorf("piece %d of %d ran %d times", i, len(counts), c)
+					}
+				}
+			}
+			boom := errors.New("boom")
+			team.Start(&l, 3, func(i int) {
+				if i == 1 {
+					panic(boom)
+				}
+			})
+			func() {
+				defer func() {
+					if p := recover(); p != boom {
+						t.Errorf("Finish panicked with %v", p)
+					}
+				}()
+				l.Finish()
+			}()
+		})
+	}
+	wg.Wait()
+}
