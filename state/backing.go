@@ -28,9 +28,9 @@ type backing struct {
 	st     *Store
 	prefix []byte
 
-	mu     sync.Mutex    // the end of a checkpoint closes what is cached
-	idle   [2]*spaceIter // without and with the filters of the last level
-	points []*spaceIter  // for Get
+	mu     sync.Mutex // the end of a checkpoint closes what is cached
+	idle   *spaceIter
+	points []*spaceIter // for Get
 }
 
 // maxPoints bounds the iterators that wait for the next Get: as many as partitions of a view that read at a time.
@@ -39,9 +39,8 @@ const maxPoints = 8
 // spaceIter is an iterator over a space, as of a number of checkpoints.
 type spaceIter struct {
 	*pebble.Iterator
-	gen  uint64
-	last bool   // it uses the filters of the last level
-	key  []byte // memory for Get
+	gen uint64
+	key []byte // memory for Get
 }
 
 // full appends the key in the store to dst.
@@ -105,9 +104,9 @@ const (
 	sparseAfter = 16
 )
 
-// GetMany reads in the order of keys. The filters of the last level are as large as the index of what is there many times over: they are left out where they would say
-// what is known anyway.
-func (b *backing) GetMany(keys [][]byte, likely bool, f func(i int, val []byte)) error {
+// GetMany reads in the order of keys. Nearly all of them are there, so the filters of the last level, which are as large as the index of what is there
+// many times over, are left out.
+func (b *backing) GetMany(keys [][]byte, f func(i int, val []byte)) error {
 	if len(keys) < 8 {
 		// Point reads use the filters.
 		for i, k := range keys {
@@ -117,7 +116,7 @@ func (b *backing) GetMany(keys [][]byte, likely bool, f func(i int, val []byte))
 		}
 		return nil
 	}
-	it, err := b.iter(b.prefix, after(b.prefix), !likely)
+	it, err := b.iter(b.prefix, after(b.prefix))
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (b *backing) Scan(lo, hi []byte, desc bool, f func(k, v []byte) bool) error
 	if hi != nil {
 		upper = append(append([]byte(nil), b.prefix...), hi...)
 	}
-	it, err := b.iter(append(append([]byte(nil), b.prefix...), lo...), upper, false)
+	it, err := b.iter(append(append([]byte(nil), b.prefix...), lo...), upper)
 	if err != nil {
 		return err
 	}
@@ -176,16 +175,12 @@ func (b *backing) Scan(lo, hi []byte, desc bool, f func(k, v []byte) bool) error
 }
 
 // iter takes the cached iterator, or makes one when it is in use or older than
-// the last checkpoint. put gives it back. Only SeekPrefixGE uses filters, and
-// those of the last level if it is told to.
-func (b *backing) iter(lo, hi []byte, last bool) (*spaceIter, error) {
+// the last checkpoint. put gives it back. Only SeekPrefixGE uses filters, but
+// not those of the last level.
+func (b *backing) iter(lo, hi []byte) (*spaceIter, error) {
 	b.mu.Lock()
-	at := &b.idle[0]
-	if last {
-		at = &b.idle[1]
-	}
-	it := *at
-	*at = nil
+	it := b.idle
+	b.idle = nil
 	b.mu.Unlock()
 	gen := b.st.gen.Load()
 	if it != nil && it.gen == gen {
@@ -197,21 +192,17 @@ func (b *backing) iter(lo, hi []byte, last bool) (*spaceIter, error) {
 			return nil, err
 		}
 	}
-	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi, UseL6Filters: last})
-	return &spaceIter{Iterator: n, gen: gen, last: last}, err
+	n, err := b.st.db.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi})
+	return &spaceIter{Iterator: n, gen: gen}, err
 }
 
 func (b *backing) put(it *spaceIter) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := &b.idle[0]
-	if it.last {
-		at = &b.idle[1]
-	}
-	if *at != nil || it.Error() != nil || it.gen != b.st.gen.Load() {
+	if b.idle != nil || it.Error() != nil || it.gen != b.st.gen.Load() {
 		return b.st.close(it)
 	}
-	*at = it
+	b.idle = it
 	return nil
 }
 
@@ -219,11 +210,9 @@ func (b *backing) put(it *spaceIter) error {
 func (b *backing) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, it := range b.idle {
-		if it != nil {
-			_ = b.st.close(it) // an error of reading was given to its user
-			b.idle[i] = nil
-		}
+	if b.idle != nil {
+		_ = b.st.close(b.idle) // an error of reading was given to its user
+		b.idle = nil
 	}
 	for _, it := range b.points {
 		_ = b.st.close(it)

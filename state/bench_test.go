@@ -3,7 +3,9 @@ package state_test
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -107,6 +109,59 @@ func BenchmarkReadBack(b *testing.B) {
 					b.Fatalf("key %d is lost", keys[i])
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkCheckpoint is the cost per entry of a checkpoint of a hash table of a million entries, all of which changed: copying, and what the writer does.
+func BenchmarkCheckpoint(b *testing.B) {
+	const n, batchRows = 1 << 20, 1 << 16
+	for _, kind := range []string{"ints", "strings"} {
+		b.Run(kind, func(b *testing.B) {
+			st := benchStore(b)
+			sp := st.Space(9)
+			h := sp.Hash(table.Decl{Name: "t", IntKey: kind == "ints", Words: 3})
+			keys, slots := make([]int64, batchRows), make([]int32, batchRows)
+			var copied, written time.Duration
+			for done := 0; done < b.N; done += n {
+				for lo := 0; lo < n; lo += batchRows {
+					var data []byte
+					off := []uint32{0}
+					hashes := make([]uint64, batchRows)
+					for i := range keys {
+						keys[i] = int64((lo + i) * 7919 % n)
+						if kind == "strings" {
+							at := len(data)
+							data = strconv.AppendInt(append(data, "key-"...), keys[i]+10_000_000, 10)
+							off = append(off, uint32(len(data)))
+							hashes[i] = table.HashBytes(data[at:])
+						}
+					}
+					if kind == "ints" {
+						h.FindOrAddInts(keys, nil, slots)
+					} else {
+						h.FindOrAddBytes(hashes, off, data, slots)
+					}
+					for i, s := range slots {
+						w := h.Words(s)
+						w[0], w[1], w[2] = w[0]+3, keys[i]*3+100, w[2]+keys[i]%10000
+					}
+					h.MarkDirty(slots)
+				}
+				at := time.Now()
+				f := sp.Freeze()
+				f.Complete()
+				copied += time.Since(at)
+				at = time.Now()
+				if err := st.Write(context.Background(), []*state.Section{state.SpaceSection(9, f)}, nil); err != nil {
+					b.Fatal(err)
+				}
+				written += time.Since(at)
+			}
+			done := float64((b.N + n - 1) / n * n)
+			b.ReportMetric(float64(copied)/done, "copy-ns")
+			b.ReportMetric(float64(written)/done, "write-ns")
+			b.ReportMetric(float64(st.DiskBytes())/n, "disk-B")
 		})
 	}
 }

@@ -44,6 +44,12 @@ func Compact(s *Store) error {
 // FilterHits counts the reads of absent keys that a filter answered, without the reading of a block.
 func FilterHits(s *Store) int64 { return s.db.Metrics().Filter.Hits }
 
+// BlockReads counts the blocks that were read, from the cache or the disk.
+func BlockReads(s *Store) int64 {
+	hits, misses := s.db.Metrics().BlockCache.Hits, s.db.Metrics().BlockCache.Misses
+	return hits + misses
+}
+
 // MemTableBytes gives what memtables take at most before writes wait.
 func MemTableBytes(s *Store) int64 {
 	o := s.pebbleOptions()

@@ -33,7 +33,8 @@ type change struct {
 type op uint8
 
 const (
-	opSet op = iota
+	opSet   op = iota
+	opMerge    // with what there is (merge.go)
 	opDelete
 )
 
@@ -60,6 +61,9 @@ func SpaceSection(view catalog.OID, f *table.Frozen) *Section {
 			key = append(append(key[:0], s.prefix...), c.Key...)
 			if c.Delete {
 				return g(change{op: opDelete, key: key})
+			}
+			if c.Merge {
+				return g(change{op: opMerge, key: key, val: c.Val})
 			}
 			return g(change{op: opSet, key: key, val: c.Val})
 		})

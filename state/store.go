@@ -85,7 +85,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "3"
+	formatVersion = "4"
 	ingestDir     = "ingest"
 )
 
@@ -200,6 +200,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
 		ReadOnly:                    s.opts.ReadOnly,
+		Merger:                      merger,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 	}
 	// A table's filter is one block, of a byte and a quarter a key: it must fit well into a part of the cache, of which there are some eight. One that

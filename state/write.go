@@ -126,8 +126,11 @@ func (s *Store) apply(ctx context.Context, sections []*Section) error {
 			}
 		}
 		err := x.each(func(c change) error {
-			if c.op == opDelete {
+			switch c.op {
+			case opDelete:
 				return b.Delete(c.key, nil)
+			case opMerge:
+				return b.Merge(c.key, c.val, nil)
 			}
 			return b.Set(c.key, c.val, nil)
 		})
@@ -205,8 +208,11 @@ func (t *tableWriter) add(c change) error {
 	n := len(c.key) + len(c.val)
 	t.size += n
 	t.s.wrote.Add(int64(n))
-	if c.op == opDelete {
+	switch c.op {
+	case opDelete:
 		return t.w.Delete(c.key)
+	case opMerge:
+		return t.w.Merge(c.key, c.val)
 	}
 	return t.w.Set(c.key, c.val)
 }

@@ -6,8 +6,8 @@ package table
 type Backing interface {
 	// Get calls f with the value of key, if there is one.
 	Get(key []byte, f func(val []byte)) error
-	// GetMany calls f with the value of keys[i] for each that is there; keys ascend. likely says that nearly all are.
-	GetMany(keys [][]byte, likely bool, f func(i int, val []byte)) error
+	// GetMany calls f with the value of keys[i] for each that is there, as nearly all are; keys ascend.
+	GetMany(keys [][]byte, f func(i int, val []byte)) error
 	// Scan calls f for the entries of [lo, hi) in ascending, or descending, order until it returns false.
 	Scan(lo, hi []byte, desc bool, f func(key, val []byte) bool) error
 }
@@ -15,8 +15,8 @@ type Backing interface {
 // Keys within a space (State: on disk):
 //
 //	d | table 2 | entry key                          Ordered
-//	d | table 2 | hash 2 | entry key                 Hash
-//	d | table 2 | window end 8 | hash 2 | entry key  Windows
+//	d | table 2 | bucket 3                           Hash: a block of entries (blocks.go)
+//	d | table 2 | window end 8 | bucket 3            Windows
 //	d | table 2 | start 8 | ...                      Stretches (stretches_disk.go)
 //	m | table 2                                      declaration and number of entries
 //	m | table 2 | window end 8                       start of a window and its number of entries

@@ -11,8 +11,10 @@ type Checker struct {
 	decls   map[int]storedDecl
 	want    map[int]int64           // entries by table, as recorded
 	windows map[int]map[int64]int64 // entries by window or stretch, as recorded less as seen
-	bits    map[int]map[int64]int   // by stretch
+	bits    map[int]map[int64]int   // by window or stretch
+	buckets map[int]uint            // bits of the buckets of Hash tables
 	seen    map[int]int64           // entries by table
+	merger  BlockMerger
 }
 
 // MetaRange gives the range of the keys, relative to the space, that describe its tables.
@@ -20,7 +22,7 @@ func MetaRange() (lo, hi []byte) { return []byte{spaceMeta}, []byte{spaceMeta + 
 
 // NewChecker makes a checker.
 func NewChecker() *Checker {
-	return &Checker{map[int]storedDecl{}, map[int]int64{}, map[int]map[int64]int64{}, map[int]map[int64]int{}, map[int]int64{}}
+	return &Checker{decls: map[int]storedDecl{}, want: map[int]int64{}, windows: map[int]map[int64]int64{}, bits: map[int]map[int64]int{}, buckets: map[int]uint{}, seen: map[int]int64{}}
 }
 
 // Declare takes a key that describes a table or a window.
@@ -30,24 +32,24 @@ func (c *Checker) Declare(k, v []byte) error {
 	}
 	ord := int(binary.BigEndian.Uint16(k[1:]))
 	if len(k) == 3 {
-		n, d, err := parseDecl(v)
+		n, bits, d, err := parseDecl(v)
 		if err != nil {
 			return fmt.Errorf("declaration of table %d: %w", ord, err)
 		}
-		c.decls[ord], c.want[ord] = d, n
+		c.decls[ord], c.want[ord], c.buckets[ord] = d, n, bits
 		return nil
 	}
 	if kind := c.decls[ord].Kind; kind == string(KindStretches) || kind == string(KindExpiring) {
 		return c.declareStretch(ord, k, v)
 	}
-	_, count, ok := parseWindow(v)
+	_, count, bits, ok := parseWindow(v)
 	if !ok {
 		return fmt.Errorf("record of a window of table %d is malformed", ord)
 	}
 	if c.windows[ord] == nil {
-		c.windows[ord] = map[int64]int64{}
+		c.windows[ord], c.bits[ord] = map[int64]int64{}, map[int64]int{}
 	}
-	c.windows[ord][windowEnd(k)] = count
+	c.windows[ord][windowEnd(k)], c.bits[ord][windowEnd(k)] = count, int(bits)
 	return nil
 }
 
@@ -76,23 +78,49 @@ func (c *Checker) Add(k, v []byte) error {
 		if _, ok := c.windows[ord][end]; !ok {
 			return fmt.Errorf("key %x is of a window that is not open", k)
 		}
-		c.windows[ord][end]--
-		rest = rest[8:]
+		n, err := c.addBlock(d, rest[8:], v, uint(c.bits[ord][end]))
+		c.windows[ord][end] -= n
+		c.seen[ord] += n - 1
+		return err
 	}
-	if len(rest) < hashKeyBytes || d.IntKey && len(rest) != hashKeyBytes+8 {
-		return fmt.Errorf("key %x is malformed", k)
+	n, err := c.addBlock(d, rest, v, c.buckets[ord])
+	c.seen[ord] += n - 1
+	return err
+}
+
+// addBlock takes the blocks of a bucket, and gives the number of its entries.
+func (c *Checker) addBlock(d storedDecl, at, val []byte, bits uint) (n int64, err error) {
+	block, err := c.merger.one(val, true)
+	if err != nil {
+		return 0, fmt.Errorf("block %x: %w", at, err)
 	}
-	tag := uint32(HashBytes(rest[hashKeyBytes:]) >> 32)
-	if d.IntKey {
-		tag = tagInt(int64(binary.BigEndian.Uint64(rest[hashKeyBytes:]) ^ 1<<63))
+	var r blockReader
+	if r.open(block); len(at) != bucketKeyBytes || r.err != nil || r.ints != d.IntKey {
+		return 0, fmt.Errorf("block %x: %w", at, errBlock)
 	}
-	if binary.BigEndian.Uint16(rest) != uint16(tag>>16) {
-		return fmt.Errorf("key %x does not lie where its hash says", k)
+	bucket := uint32(at[0])<<16 | uint32(at[1])<<8 | uint32(at[2])
+	words, rare := make([]int64, d.Words-d.Rare), make([]int64, d.Rare)
+	var last blockReader
+	for ; r.next(); n++ {
+		if n > 0 && last.compare(&r) >= 0 {
+			return n, fmt.Errorf("block %x: keys are not in order", at)
+		}
+		last.ints, last.num, last.key = r.ints, r.num, append(last.key[:0], r.key...)
+		tag := uint32(HashBytes(r.key) >> 32)
+		if d.IntKey {
+			tag = tagInt(numbered(r.num))
+		}
+		if bucketOf(tag, bits)<<(maxBuckets-bits) != bucket {
+			return n, fmt.Errorf("block %x: an entry does not lie where its hash says", at)
+		}
+		if _, err := decodeWords(words, rare, r.val); err != nil {
+			return n, fmt.Errorf("block %x: %w", at, err)
+		}
 	}
-	if _, err := decodeWords(make([]int64, d.Words-d.Rare), make([]int64, d.Rare), v); err != nil {
-		return fmt.Errorf("key %x: %w", k, err)
+	if r.err != nil {
+		err = fmt.Errorf("block %x: %w", at, r.err)
 	}
-	return nil
+	return n, err
 }
 
 // declareStretch takes the record of a stretch.

@@ -38,6 +38,7 @@ func (s *Space) Hash(d Decl) *Hash {
 	inf, absent := s.declare(KindHash, d)
 	t := newHash(inf, dataKey(inf.ord))
 	if absent > 0 {
+		t.bits, t.laid = inf.bits, true
 		t.setPartial(absent)
 	}
 	s.tables = append(s.tables, t)
@@ -114,7 +115,7 @@ func (s *Space) declare(kind Kind, d Decl) (*tableInfo, int64) {
 	return inf, count
 }
 
-// storedDecl is a declaration as it is stored, in JSON behind the number of entries as a varint.
+// storedDecl is a declaration as it is stored, in JSON behind the number of entries as a varint and the bits of the number of buckets in a byte.
 type storedDecl struct {
 	Kind     string
 	Operator int
@@ -133,23 +134,23 @@ func (inf *tableInfo) encode(entries int64) []byte {
 	d := inf.decl
 	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.Rare, d.IntKey, d.Width, d.Forgets, d.Key, d.Value})
 	fail(err)
-	return append(binary.AppendVarint(nil, entries), js...)
+	return append(append(binary.AppendVarint(nil, entries), byte(inf.bits)), js...)
 }
 
-func parseDecl(raw []byte) (entries int64, d storedDecl, err error) {
+func parseDecl(raw []byte) (entries int64, bits uint, d storedDecl, err error) {
 	entries, n := binary.Varint(raw)
-	if n <= 0 || entries < 0 {
-		return 0, d, fmt.Errorf("declaration of a state table is malformed")
+	if n <= 0 || entries < 0 || n == len(raw) || raw[n] > maxBuckets {
+		return 0, 0, d, fmt.Errorf("declaration of a state table is malformed")
 	}
-	err = json.Unmarshal(raw[n:], &d)
+	err = json.Unmarshal(raw[n+1:], &d)
 	if err == nil && (len(d.Kind) != 1 || d.Rare < 0 || d.Words < d.Rare || d.Width < 0 || d.Width == 0 && (d.Kind == string(KindStretches) || d.Kind == string(KindExpiring))) {
 		err = fmt.Errorf("declaration of a state table is malformed")
 	}
-	return entries, d, err
+	return entries, uint(raw[n]), d, err
 }
 
 func describe(raw []byte) string {
-	_, d, err := parseDecl(raw)
+	_, _, d, err := parseDecl(raw)
 	if err != nil {
 		return "an unreadable declaration"
 	}
@@ -158,7 +159,7 @@ func describe(raw []byte) string {
 
 // compare gives the stored number of entries, or what differs.
 func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
-	entries, was, err := parseDecl(raw)
+	entries, bits, was, err := parseDecl(raw)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -188,6 +189,7 @@ func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
 	if s := compareColumns("value", was.Value, d.Value); s != "" {
 		return 0, where + s
 	}
+	inf.bits = bits
 	return entries, ""
 }
 
@@ -229,7 +231,7 @@ func (w *Windows) reopen() {
 	prefix := metaKey(w.inf.ord)
 	var err error
 	fail(w.inf.sp.backing.Scan(append(metaKey(w.inf.ord), 0), PrefixEnd(prefix), false, func(k, v []byte) bool {
-		start, count, ok := parseWindow(v)
+		start, count, bits, ok := parseWindow(v)
 		if len(k) != len(prefix)+8 || !ok {
 			err = fmt.Errorf("record of a window is malformed: %x = %x", k, v)
 			return false
@@ -237,6 +239,7 @@ func (w *Windows) reopen() {
 		end := windowEnd(k)
 		x := &window{start: start, end: end, onDisk: true, h: newHash(w.inf, w.windowPrefix(end))}
 		if count > 0 {
+			x.h.bits, x.h.laid = bits, true
 			x.h.setPartial(count)
 		}
 		w.enter(x)
@@ -248,11 +251,15 @@ func (w *Windows) reopen() {
 // windowEnd reads the window end in a key of a Windows table, of data or description.
 func windowEnd(k []byte) int64 { return int64(binary.BigEndian.Uint64(k[3:]) ^ 1<<63) }
 
-func parseWindow(v []byte) (start, count int64, ok bool) {
+// parseWindow reads the record of a window: its start, the number of its entries and the bits of that of its buckets.
+func parseWindow(v []byte) (start, count int64, bits uint, ok bool) {
 	start, n := binary.Varint(v)
 	if n <= 0 {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	count, m := binary.Varint(v[n:])
-	return start, count, m > 0 && n+m == len(v) && count >= 0
+	if m <= 0 || n+m+1 != len(v) || count < 0 || v[n+m] > maxBuckets {
+		return 0, 0, 0, false
+	}
+	return start, count, uint(v[n+m]), true
 }

@@ -16,6 +16,7 @@ func (s *Space) Freeze() *Frozen {
 	if s.backing == nil {
 		return f
 	}
+	s.mem.Store(s.MemBytes())
 	if s.dropped {
 		s.dropped = false
 		f.ranges = append(f.ranges, Range{[]byte{spaceData}, []byte{spaceMeta + 1}})
@@ -27,10 +28,10 @@ func (s *Space) Freeze() *Frozen {
 			f.left = append(f.left, t)
 		}
 		inf := t.info()
-		if inf.written == t.Len()+1 {
+		if inf.written == t.Len()+1 && inf.writtenBits == inf.bits {
 			continue
 		}
-		inf.written = t.Len() + 1
+		inf.written, inf.writtenBits = t.Len()+1, inf.bits
 		b := meta.room(maxMeta)
 		off := len(b)
 		b = append(b, metaKey(inf.ord)...)
@@ -179,11 +180,13 @@ func (w *Windows) dirtyEntries() int64 {
 type hashFreeze struct {
 	parts []*part // 2^log, by the leading bits of the hash
 	log   uint
-	next  int // slots before it are copied
+	fresh bool // all of the table is written, over nothing
+	next  int  // slots before it are copied
 }
 
 func (t *Hash) freeze(f *Frozen, _ *part) {
 	t.freezeTo(f)
+	t.inf.bits = t.bits
 }
 
 // freezeTo turns dirty marks into pending ones.
@@ -209,10 +212,20 @@ func (t *Hash) freezeTo(f *Frozen) {
 			flags[i] = fl&^(flagDirty|useFlags) | flagPending | flagFrozen | flagOnDisk | min(fl&useFlags+flagUsed, useFlags)
 		}
 	}
-	if dirty > 0 {
-		t.fz = &hashFreeze{}
-		t.fz.parts, t.fz.log = f.fan(t.prefix, dirty)
+	if dirty == 0 {
+		return
 	}
+	fresh, again := t.layOut(f, dirty)
+	if again {
+		for i, fl := range flags {
+			if fl&(flagTomb|flagPending) == 0 {
+				flags[i] = fl | flagPending | flagFrozen | flagOnDisk
+				dirty++
+			}
+		}
+	}
+	t.fz = &hashFreeze{fresh: fresh}
+	t.fz.parts, t.fz.log = f.fan(t, dirty, fresh)
 }
 
 // ones is the lowest bit of each of eight bytes.
@@ -253,30 +266,6 @@ func (t *Hash) copyFrozen(n int) int {
 	}
 	t.fz = nil
 	return n
-}
-
-// settle copies an entry that is pending, before it changes.
-func (t *Hash) settle(s int32) {
-	var key []byte
-	var ik int64
-	if t.intKey {
-		ik = t.KeyInt(s)
-	} else {
-		key = t.Key(s)
-	}
-	blob := t.Blob(s)
-	tag := t.tagOf(s)
-	p := t.fz.parts[tag>>(32-t.fz.log)]
-	b := p.room(len(t.prefix) + hashKeyBytes + 8 + len(key) + binary.MaxVarintLen64*(t.w+t.nrare) + 2 + len(blob))
-	off := len(b)
-	b = t.appendDiskKey(b, tag, ik, key)
-	klen := len(b) - off
-	del := t.flags[s]&flagTomb != 0
-	if !del {
-		b = appendWords(b, t.Words(s), t.rareOf(s), blob)
-	}
-	p.put(b, off, klen, del)
-	t.flags[s] &^= flagPending
 }
 
 // settleSlots settles entries that were found and may be changed next.
@@ -366,7 +355,8 @@ func (w *Windows) freeze(f *Frozen, meta *part) {
 		b = append(b, w.windowMeta(end)...)
 		klen := len(b) - off
 		b = binary.AppendVarint(b, x.start)
-		meta.put(binary.AppendVarint(b, x.h.Len()), off, klen, false)
+		b = binary.AppendVarint(b, x.h.Len())
+		meta.put(append(b, byte(x.h.bits)), off, klen, false)
 	}
 }
 

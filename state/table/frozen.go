@@ -3,15 +3,15 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"sync/atomic"
 )
 
-// Change is one key of a Frozen: set to Val, or deleted.
+// Change is one key of a Frozen: set to Val, merged with it, or deleted.
 type Change struct {
 	Key, Val []byte
 	Delete   bool
+	Merge    bool // what there is and Val, which is newer, become one (BlockMerger)
 }
 
 // Range is a range of keys [Lo, Hi).
@@ -39,6 +39,7 @@ type part struct {
 	common []byte        // those of a part of newPart
 	fill   func(p *part) // nil, or adds what else the part has, when it is written
 	lent   int           // bytes that fill is about to copy
+	hash   *hashPart     // nil, or how the changes are written as blocks
 	blocks [][]byte
 	n      int
 	bytes  int64
@@ -101,22 +102,6 @@ func (p *part) change(block, off uint32) (c Change, next uint32) {
 		end += vlen
 	}
 	return c, off + end
-}
-
-// fan adds the parts of a Hash of which n entries changed, whose keys begin with
-// prefix. There are 2^log of them, by the leading bits of the hash, so that the writer has few enough in each to find them in its caches when it sorts them.
-func (f *Frozen) fan(prefix []byte, n int) (parts []*part, log uint) {
-	if n > 4*perPart {
-		log = uint(min(bits.Len(uint(n/perPart)), maxPartLog))
-	}
-	for range 1 << log {
-		p := f.newPart(prefix)
-		if log == 8 {
-			p.prefix++
-		}
-		parts = append(parts, p)
-	}
-	return parts, log
 }
 
 // newPart adds a part whose keys begin with prefix; parts are added in the order of their keys.
@@ -185,7 +170,7 @@ func (f *Frozen) Ranges() []Range {
 	return f.ranges
 }
 
-// Len gives the number of changes.
+// Len gives the number of changes, where each entry of a block is one.
 func (f *Frozen) Len() int {
 	n := 0
 	for _, p := range f.written() {
@@ -194,19 +179,29 @@ func (f *Frozen) Len() int {
 	return n
 }
 
-// Bytes gives the size of keys and values.
+// Bytes gives the size of keys and values, about.
 func (f *Frozen) Bytes() int64 {
 	n := int64(0)
 	for _, p := range f.written() {
 		n += p.bytes
+		if p.hash != nil { // blocks have less of a key
+			n -= 8 * int64(p.n)
+		}
 	}
 	return n
 }
 
-// Each calls f for the changes in ascending order of keys. The slices are valid as long as the Frozen.
+// Each calls f for the changes in ascending order of keys. The slices are valid during the call.
 func (f *Frozen) Each(g func(c Change) error) error {
 	var s recordSorter
+	var z bucketSorter
 	for _, p := range f.written() {
+		if p.hash != nil {
+			if err := z.eachBlock(p, g); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, r := range s.sort(p) {
 			c, _ := p.change(r.block, r.off)
 			if err := g(c); err != nil {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"testing"
 )
@@ -89,6 +90,30 @@ func TestFrozenManyInOrder(t *testing.T) {
 	}
 }
 
+// entriesOf gives the number of entries of a change, which are in order if it is a block.
+func entriesOf(t *testing.T, c Change) int {
+	ord := binary.BigEndian.Uint16(c.Key[1:])
+	if c.Key[0] != spaceData || ord > 2 {
+		return 1
+	}
+	var r, last blockReader
+	n := 0
+	block, rest := nextBlock(c.Val)
+	if len(rest) > 0 {
+		t.Fatalf("%x has more than a block", c.Key)
+	}
+	for r.open(block); r.next(); n++ {
+		if n > 0 && last.compare(&r) >= 0 {
+			t.Fatalf("entries of %x are not in order", c.Key)
+		}
+		last.ints, last.num, last.key = r.ints, r.num, append(last.key[:0], r.key...)
+	}
+	if r.err != nil || n == 0 {
+		t.Fatalf("%x: %d entries, %v", c.Key, n, r.err)
+	}
+	return n
+}
+
 // ascends fails the test if what is written of a Freeze is not in order of its keys, or not all of it, each time.
 func ascends(t *testing.T, f *Frozen) {
 	t.Helper()
@@ -100,7 +125,7 @@ func ascends(t *testing.T, f *Frozen) {
 				return fmt.Errorf("%x comes before %x", last, c.Key)
 			}
 			last = append(last[:0], c.Key...)
-			count++
+			count += entriesOf(t, c)
 			return nil
 		}); err != nil {
 			t.Fatal(err)

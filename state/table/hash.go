@@ -43,6 +43,9 @@ type Hash struct {
 	tombs int     // entries that are only there to hide what is on disk
 	dirty int     // entries with flagDirty
 
+	bits uint // of the number of buckets on disk
+	laid bool // there may be something on disk, in these buckets
+
 	disk   diskState
 	fz     *hashFreeze // nil: no Freeze has entries to copy
 	thawed int         // slots before it have been thawed

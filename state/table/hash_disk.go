@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -32,7 +31,8 @@ const (
 
 const (
 	segmentEntries = 2048 // a segment has about so many, or twice as many, when the table becomes partial
-	hashKeyBytes   = 2    // of the tag, in keys on disk
+	maxSegBits     = 16
+	hashKeyBytes   = 2 // of the hash, in keys of rows of stretches
 )
 
 // miss is a key that is not in memory and may be on disk.
@@ -56,7 +56,7 @@ func (t *Hash) cut(n int64) {
 	d := &t.disk
 	bits := uint(0)
 	if n > segmentEntries {
-		bits = segBitsOf(n)
+		bits = min(segBitsOf(n), t.bits) // of whole buckets
 	}
 	*d = diskState{partial: true, segBits: bits, segs: make([]uint8, 1<<bits), misses: d.misses[:0]}
 	for i := range d.segs {
@@ -64,7 +64,7 @@ func (t *Hash) cut(n int64) {
 	}
 }
 
-func segBitsOf(n int64) uint { return min(uint(bits.Len64(uint64(n/segmentEntries))), 8*hashKeyBytes) }
+func segBitsOf(n int64) uint { return min(uint(bits.Len64(uint64(n/segmentEntries))), maxSegBits) }
 
 // lose notes that an entry is from now on only on disk.
 func (t *Hash) lose(hash uint64) {
@@ -98,16 +98,6 @@ func (d *diskState) found() {
 
 func (t *Hash) segment(tag uint32) uint32 {
 	return uint32(uint64(tag) >> (32 - t.disk.segBits))
-}
-
-// appendDiskKey appends the key on disk of an entry.
-func (t *Hash) appendDiskKey(dst []byte, tag uint32, intKey int64, key []byte) []byte {
-	dst = append(dst, t.prefix...)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(tag>>16))
-	if t.intKey {
-		return binary.BigEndian.AppendUint64(dst, uint64(intKey)^1<<63)
-	}
-	return append(dst, key...)
 }
 
 // BringInts brings into memory those of the keys that are only on disk. Keys that are looked up some at a time are so read in one go: those
@@ -206,25 +196,26 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	}
 	before := t.MemBytes()
 	rest := t.learn(d.misses, off, data)
-	known := true // the filter knows of what is only on disk, and said that these may be
+	// The misses are in the order of buckets, too.
 	var buf []byte
-	ends := make([]int, 0, len(rest))
-	for _, m := range rest {
-		known = known && d.segs[t.segment(m.tag)]&segKnown != 0
-		var k []byte
-		if !t.intKey {
-			k = data[off[m.i]:off[m.i+1]]
+	ends, size := make([]int, 0, len(rest)), len(t.prefix)+bucketKeyBytes
+	for i, m := range rest {
+		if b := bucketOf(m.tag, t.bits); i == 0 || b != bucketOf(rest[i-1].tag, t.bits) {
+			buf, ends = appendBucketKey(buf, t.prefix, b, t.bits), append(ends, i)
 		}
-		buf = t.appendDiskKey(buf, m.tag, m.key, k)
-		ends = append(ends, len(buf))
+		ends[len(ends)-1] = i + 1
 	}
-	keys := make([][]byte, len(rest))
-	for i, lo := 0, 0; i < len(ends); lo, i = ends[i], i+1 {
-		keys[i] = buf[lo:ends[i]:ends[i]]
+	keys := make([][]byte, len(ends))
+	for i := range keys {
+		keys[i] = buf[i*size : (i+1)*size : (i+1)*size]
 	}
-	slices.SortFunc(keys, bytes.Compare)
-	keys = slices.CompactFunc(keys, bytes.Equal)
-	fail(t.inf.sp.backing.GetMany(keys, known, func(i int, v []byte) { fail(t.enter(keys[i], v)) }))
+	fail(t.inf.sp.backing.GetMany(keys, func(i int, v []byte) {
+		from := 0
+		if i > 0 {
+			from = ends[i-1]
+		}
+		fail(t.bring(v, rest[from:ends[i]], off, data))
+	}))
 	t.inf.sp.loaded(t.MemBytes() - before)
 }
 

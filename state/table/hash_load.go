@@ -1,7 +1,9 @@
 package table
 
 import (
-	"encoding/binary"
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -23,17 +25,10 @@ func newLoader(words, rare int) *loader {
 }
 
 // add takes an entry as it is on disk.
-func (l *loader) add(t *Hash, diskKey, val []byte) error {
-	if len(diskKey) < len(t.prefix)+hashKeyBytes {
-		return fmt.Errorf("state key %x is too short", diskKey)
-	}
-	key, err := intKeyOf(diskKey, diskKey[len(t.prefix)+hashKeyBytes:])
-	if err != nil {
-		return err
-	}
+func (l *loader) add(t *Hash, key int64, val []byte) error {
 	blob, err := decodeWords(l.words[l.n*t.w:(l.n+1)*t.w], l.rare[l.n*t.nrare:(l.n+1)*t.nrare], val)
 	if err != nil {
-		return fmt.Errorf("state key %x: %w", diskKey, err)
+		return fmt.Errorf("state key %d: %w", key, err)
 	}
 	l.keys[l.n] = key
 	l.blobs[l.n] = slices.Clone(blob)
@@ -67,13 +62,6 @@ func (l *loader) flush(t *Hash) {
 	}
 }
 
-func intKeyOf(diskKey, k []byte) (int64, error) {
-	if len(k) != 8 {
-		return 0, fmt.Errorf("state key %x is not of an integer", diskKey)
-	}
-	return int64(binary.BigEndian.Uint64(k) ^ 1<<63), nil
-}
-
 // reserve makes room for what is only on disk, if that is most of the table.
 func (t *Hash) reserve() {
 	n := t.used + int(t.disk.absent)
@@ -99,14 +87,14 @@ func (t *Hash) loadSegment(seg uint32) {
 	}
 	l := d.load
 	l.n = 0
-	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
+	t.eachOnDisk(lo, hi, func(r *blockReader) bool {
 		if t.intKey {
-			err = l.add(t, k, v)
+			err = l.add(t, numbered(r.num), r.val)
 		} else {
-			err = t.enter(k, v)
+			err = t.enter(0, r.key, r.val)
 		}
 		return err == nil
-	}))
+	})
 	fail(err)
 	l.flush(t)
 	d.segs[seg] = segComplete | segKnown
@@ -116,24 +104,92 @@ func (t *Hash) loadSegment(seg uint32) {
 	t.inf.sp.loaded(t.MemBytes() - before)
 }
 
-// enter adds an entry as it is on disk, unless memory has it, or a tomb for it.
-func (t *Hash) enter(diskKey, val []byte) error {
-	if len(diskKey) < len(t.prefix)+hashKeyBytes {
-		return fmt.Errorf("state key %x is too short", diskKey)
+// eachOnDisk calls f for the entries in a range of keys on disk until it returns false.
+func (t *Hash) eachOnDisk(lo, hi []byte, f func(r *blockReader) bool) {
+	var m BlockMerger
+	var r blockReader
+	var err error
+	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
+		var b []byte
+		if b, err = m.one(v, true); err != nil || len(k) != len(t.prefix)+bucketKeyBytes || !t.openBlock(&r, b) {
+			return false
+		}
+		for r.next() {
+			if !f(&r) {
+				return false
+			}
+		}
+		return r.err == nil
+	}))
+	fail(errors.Join(err, r.err))
+}
+
+// openBlock begins to read a block of the table.
+func (t *Hash) openBlock(r *blockReader, block []byte) bool {
+	if r.open(block); r.err == nil && r.ints != t.intKey {
+		r.err = errBlock
 	}
-	k := diskKey[len(t.prefix)+hashKeyBytes:]
+	return r.err == nil
+}
+
+// bring enters those entries of a bucket that are among misses. Of bytes keys, miss i is data[off[i]:off[i+1]].
+func (t *Hash) bring(val []byte, misses []miss, off []uint32, data []byte) error {
+	keyOf := func(m miss) []byte { return data[off[m.i]:off[m.i+1]] }
+	if len(misses) > 1 {
+		slices.SortFunc(misses, func(a, b miss) int {
+			if t.intKey {
+				return cmp.Compare(number(a.key), number(b.key))
+			}
+			return bytes.Compare(keyOf(a), keyOf(b))
+		})
+	}
+	var r blockReader
+	for len(val) > 0 && len(misses) > 0 {
+		var block []byte
+		if block, val = nextBlock(val); block == nil || !t.openBlock(&r, block) {
+			return errBlock
+		}
+		// Those that are not found are sought in older blocks.
+		next, rest := 0, misses[:0]
+		for next < len(misses) && r.next() {
+			for next < len(misses) {
+				c := 0
+				if t.intKey {
+					c = cmp.Compare(number(misses[next].key), r.num)
+				} else {
+					c = bytes.Compare(keyOf(misses[next]), r.key)
+				}
+				if c > 0 {
+					break
+				}
+				if c < 0 {
+					rest = append(rest, misses[next])
+				} else if !r.gone {
+					if err := t.enter(numbered(r.num), r.key, r.val); err != nil {
+						return err
+					}
+				}
+				next++
+			}
+		}
+		if r.err != nil {
+			return r.err
+		}
+		misses = append(rest, misses[next:]...)
+	}
+	return nil
+}
+
+// enter adds an entry as it is on disk, unless memory has it, or a tomb for it.
+func (t *Hash) enter(ik int64, k, val []byte) error {
 	var s int32
 	if t.intKey {
-		key, err := intKeyOf(diskKey, k)
-		if err != nil {
-			return err
-		}
-		tag := tagInt(key)
-		if t.lookupInt(key, tag) >= 0 {
+		tag := tagInt(ik)
+		if t.lookupInt(ik, tag) >= 0 {
 			return nil
 		}
 		s = t.newSlot()
-		t.ents[int(s)*t.stride+t.w] = key
+		t.ents[int(s)*t.stride+t.w] = ik
 		t.insert(tag, s)
 	} else {
 		tag := uint32(HashBytes(k) >> 32)
@@ -151,7 +207,7 @@ func (t *Hash) enter(diskKey, val []byte) error {
 	}
 	blob, err := decodeWords(t.Words(s), rare, val)
 	if err != nil {
-		return fmt.Errorf("state key %x: %w", diskKey, err)
+		return fmt.Errorf("state key %d %x: %w", ik, k, err)
 	}
 	t.setRare(s, rare)
 	if blob != nil {

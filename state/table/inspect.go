@@ -1,7 +1,5 @@
 package table
 
-import "encoding/binary"
-
 // Entry is one entry of a table as inspection sees it. Slices are valid during the call.
 type Entry struct {
 	WindowStart, WindowEnd int64  // Windows
@@ -84,26 +82,25 @@ func (t *Hash) eachOf(e *Entry, f func(e *Entry) bool) bool {
 	}
 	going := true
 	var err error
-	fail(t.inf.sp.backing.Scan(t.prefix, PrefixEnd(t.prefix), false, func(dk, v []byte) bool {
-		k := dk[min(len(dk), len(t.prefix)+hashKeyBytes):]
-		if t.intKey && len(k) == 8 {
-			e.Int = int64(binary.BigEndian.Uint64(k) ^ 1<<63)
+	t.eachOnDisk(t.prefix, PrefixEnd(t.prefix), func(r *blockReader) bool {
+		if t.intKey {
+			e.Int = numbered(r.num)
 			if t.lookupInt(e.Int, tagInt(e.Int)) >= 0 {
 				return true
 			}
 		} else {
-			e.Key = k
-			if t.lookupBytes(k, uint32(HashBytes(k)>>32)) >= 0 {
+			e.Key = r.key
+			if t.lookupBytes(r.key, uint32(HashBytes(r.key)>>32)) >= 0 {
 				return true
 			}
 		}
 		e.Words = words
-		if e.Value, err = decodeWords(words[:t.w], words[t.w:], v); err != nil {
+		if e.Value, err = decodeWords(words[:t.w], words[t.w:], r.val); err != nil {
 			return false
 		}
 		going = f(e)
 		return going
-	}))
+	})
 	fail(err)
 	return going
 }

@@ -1,10 +1,5 @@
 package table
 
-import (
-	"encoding/binary"
-	"slices"
-)
-
 // What of a segment is only on disk gets into the filter as it is dropped. That is not so of a segment that was on disk when the table was opened, and
 // the filter keeps what is not there any more. So a segment that is not known is read through once it was often missed in, and a filter
 // that is mostly of what is gone is given up: its segments are not known then.
@@ -12,8 +7,8 @@ import (
 const (
 	segMisses  = 2 // lowest of the bits of a segment's flags that count misses while it is not known
 	missLimit  = 1<<6 - 1
-	perMiss    = 64 // entries that are about as long to scan as one is to look for
-	staleTimes = 4  // how many times more than there are entries a filter may have
+	perMiss    = 512 // entries that are about as long to scan as one is to look for
+	staleTimes = 4   // how many times more than there are entries a filter may have
 )
 
 // renewFilter gives the filter up if it is mostly of entries that are gone.
@@ -74,28 +69,22 @@ func (t *Hash) learn(misses []miss, off []uint32, data []byte) []miss {
 func (t *Hash) readHashes(seg uint32) {
 	d := &t.disk
 	lo, hi := t.segmentRange(seg)
-	var err error
-	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, _ []byte) bool {
-		key := k[min(len(k), len(t.prefix)+hashKeyBytes):]
+	t.eachOnDisk(lo, hi, func(r *blockReader) bool {
+		hash := hashInt(numbered(r.num))
 		if !t.intKey {
-			d.filter.add(HashBytes(key), int(d.absent))
-			return true
+			hash = HashBytes(r.key)
 		}
-		var x int64
-		if x, err = intKeyOf(k, key); err == nil {
-			d.filter.add(hashInt(x), int(d.absent))
-		}
-		return err == nil
-	}))
-	fail(err)
+		d.filter.add(hash, int(d.absent))
+		return true
+	})
 }
 
 // segmentRange gives the range of the keys on disk of a segment.
 func (t *Hash) segmentRange(seg uint32) (lo, hi []byte) {
-	shift := 8*hashKeyBytes - t.disk.segBits
-	lo, hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(seg<<shift)), PrefixEnd(t.prefix)
-	if next := (seg + 1) << shift; next < 1<<(8*hashKeyBytes) {
-		hi = binary.BigEndian.AppendUint16(slices.Clone(t.prefix), uint16(next))
+	n := t.disk.segBits
+	lo, hi = appendBucketKey(nil, t.prefix, seg, n), PrefixEnd(t.prefix)
+	if seg+1 < 1<<n {
+		hi = appendBucketKey(nil, t.prefix, seg+1, n)
 	}
 	return lo, hi
 }

@@ -112,7 +112,10 @@ type tableInfo struct {
 	kind Kind
 	decl Decl
 
+	bits    uint  // of the number of buckets of a Hash on disk
 	written int64 // number of entries + 1 in the record of the table that was frozen last; 0: none
+	// writtenBits are the bits in that record.
+	writtenBits uint
 }
 
 // Slot gives the part of the space for instance i of an operator that runs as several. Only Ordered, Hash, Windows, Stretches and Expiring may be called

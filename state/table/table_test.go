@@ -37,7 +37,7 @@ func (b *memBacking) Get(k []byte, f func([]byte)) error {
 	return nil
 }
 
-func (b *memBacking) GetMany(keys [][]byte, _ bool, f func(int, []byte)) error {
+func (b *memBacking) GetMany(keys [][]byte, f func(int, []byte)) error {
 	for i, k := range keys {
 		if i > 0 && bytes.Compare(keys[i-1], k) >= 0 {
 			return fmt.Errorf("keys do not ascend")
@@ -87,12 +87,18 @@ func (b *memBacking) write(t testing.TB, f *Frozen) {
 		if last != nil && bytes.Compare(last, c.Key) >= 0 {
 			return fmt.Errorf("changes do not ascend: %x, %x", last, c.Key)
 		}
-		last = c.Key
+		last = append(last[:0], c.Key...)
 		if c.Delete {
 			delete(b.m, string(c.Key))
-		} else {
-			b.m[string(c.Key)] = string(c.Val)
+			return nil
 		}
+		if c.Merge {
+			var z BlockMerger
+			val, err := z.Merge(nil, []byte(b.m[string(c.Key)]), c.Val, true)
+			b.m[string(c.Key)] = string(val)
+			return err
+		}
+		b.m[string(c.Key)] = string(c.Val)
 		return nil
 	})
 	if err != nil {

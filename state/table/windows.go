@@ -163,6 +163,6 @@ func (t *Hash) reset() {
 	t.freeRare()
 	t.blobs, t.blobBytes = nil, 0
 	t.free = t.free[:0]
-	t.disk = diskState{}
+	t.disk, t.bits, t.laid = diskState{}, 0, false
 	t.fz, t.thawed, t.pass = nil, 0, nil
 }

@@ -19,7 +19,7 @@ func (d Disk) Get(k []byte, f func([]byte)) error {
 }
 
 // GetMany implements table.Backing.
-func (d Disk) GetMany(keys [][]byte, _ bool, f func(int, []byte)) error {
+func (d Disk) GetMany(keys [][]byte, f func(int, []byte)) error {
 	for i, k := range keys {
 		if v, ok := d[string(k)]; ok {
 			f(i, []byte(v))
@@ -60,9 +60,15 @@ func (d Disk) Write(f *table.Frozen) error {
 	err := f.Each(func(c table.Change) error {
 		if c.Delete {
 			delete(d, string(c.Key))
-		} else {
-			d[string(c.Key)] = string(c.Val)
+			return nil
 		}
+		if c.Merge {
+			var z table.BlockMerger
+			val, err := z.Merge(nil, []byte(d[string(c.Key)]), c.Val, true)
+			d[string(c.Key)] = string(val)
+			return err
+		}
+		d[string(c.Key)] = string(c.Val)
 		return nil
 	})
 	f.Written()
