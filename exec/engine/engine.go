@@ -101,6 +101,11 @@ type Engine struct {
 	checkpointEpoch atomic.Uint64 // of the last complete checkpoint
 	workers         atomic.Int32  // state partitions of the view that has most; set by the loop
 
+	// What the loop has for one epoch after the other.
+	units []*unit
+	build epochBuild
+	live  liveEpoch
+
 	failMu  sync.Mutex
 	failure *sqlerr.Error
 
@@ -113,8 +118,9 @@ type Engine struct {
 	fills    sync.WaitGroup
 	syncing  atomic.Bool // a goroutine is about to sync the log (syncSoon)
 
-	sources sources
-	again   *rereads // of a recovery
+	sources  sources
+	feedings sync.Pool // of *feeding
+	again    *rereads  // of a recovery
 }
 
 // Open opens or makes the database in o.Dir, recovers it to its last durable epoch and starts the epoch loop.

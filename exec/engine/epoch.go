@@ -4,11 +4,9 @@ import (
 	"maps"
 	"time"
 
-	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/workers"
-	"github.com/tidemarkdb/tidemark/state"
 )
 
 // teamRows is the number of rows of an epoch from which views with several state partitions will have work for as many cores.
@@ -29,7 +27,7 @@ func (e *Engine) runUnits(units []*unit) {
 	}
 	e.readyFor(rows)
 	b := e.newBuild()
-	var ok []*unit
+	ok := units[:0]
 	b.lazy = len(units) > 0
 	for _, u := range units {
 		err := e.readOnly()
@@ -50,6 +48,9 @@ func (e *Engine) runUnits(units []*unit) {
 	for _, u := range ok {
 		u.done(err)
 	}
+	clear(e.units) // nothing of it is kept until the next epoch comes
+	clear(b.changes)
+	clear(e.live.rec.Changes)
 }
 
 // anyDue says whether somebody wants an epoch because time has passed.
@@ -80,7 +81,7 @@ func (e *Engine) nextDue() (due int64, any bool) {
 // runEpoch makes the epoch durable, runs the views meanwhile, and publishes it. An error means that nothing of it is
 // published and that the engine takes no more writes: what was acknowledged is safe, what the views computed is not shown.
 func (e *Engine) runEpoch(b *epochBuild) error {
-	before := e.streamsNow()
+	e.rememberStreams()
 	defer e.settle() // whatever becomes of the epoch: its rows are its caller's again
 	if err := e.holdAhead(b); err != nil {
 		return e.fail(err)
@@ -103,7 +104,7 @@ func (e *Engine) runEpoch(b *epochBuild) error {
 		}
 		if err != nil && e.store.Failure() == nil {
 			// Nothing was written: too little space, or too large an epoch. Its statements fail, and later ones may succeed.
-			e.undoEpoch(b, before)
+			e.undoEpoch(b)
 			return err
 		}
 		if err != nil {
@@ -174,19 +175,18 @@ func (e *Engine) eventsOf(v *view) (found eventStats) {
 	return found
 }
 
-// streamsNow copies what an epoch changes of streams.
-func (e *Engine) streamsNow() map[catalog.OID]stream {
-	now := make(map[catalog.OID]stream, len(e.streams))
-	for oid, s := range e.streams {
-		now[oid] = *s
+// rememberStreams copies what an epoch changes of streams.
+func (e *Engine) rememberStreams() {
+	e.live.streams = e.live.streams[:0]
+	for _, s := range e.streamOrder() {
+		e.live.streams = append(e.live.streams, *s)
 	}
-	return now
 }
 
 // undoEpoch takes back what an epoch that could not be recorded did to streams and tables.
-func (e *Engine) undoEpoch(b *epochBuild, streams map[catalog.OID]stream) {
-	for oid, s := range streams {
-		e.streams[oid].undo(s, b.changes[oid])
+func (e *Engine) undoEpoch(b *epochBuild) {
+	for _, old := range e.live.streams {
+		e.streams[old.rel.OID].undo(old, b.changes[old.rel.OID])
 	}
 	for _, t := range e.tables {
 		t.each(func(c *rowContents) { c.r.Discard() })
@@ -194,42 +194,6 @@ func (e *Engine) undoEpoch(b *epochBuild, streams map[catalog.OID]stream) {
 	for i := len(b.undone) - 1; i >= 0; i-- {
 		b.undone[i]()
 	}
-}
-
-// record is what the log keeps of the epoch.
-func (b *epochBuild) record(marks map[catalog.OID]mark) (*state.EpochRecord, error) {
-	evs, err := encodeEvents(b.events)
-	if err != nil {
-		return nil, err
-	}
-	rec := &state.EpochRecord{Epoch: b.n, Timestamp: b.ts, Events: evs, UseReserve: b.onlyDrops()}
-	var offsets []sourceOffset
-	for _, oid := range b.order {
-		c := b.changes[oid]
-		if c.replayable || c.read != nil {
-			offsets = append(offsets, sourceOffset{oid, b.e.streams[oid].rows, c.read, !c.replayable})
-		}
-		if c.replayable {
-			continue
-		}
-		for _, p := range b.changes[oid].parts {
-			rec.Changes = append(rec.Changes, state.RelChange{OID: oid, Batch: p.b, Spooled: p.sp})
-		}
-	}
-	for _, s := range b.e.streamOrder() {
-		if letters := b.held[s.rel.OID]; letters != nil {
-			rec.Changes = append(rec.Changes, state.RelChange{OID: s.rel.OID | deadOID, Batch: letters})
-		}
-	}
-	if rec.Meta, err = encodeOffsets(offsets); err != nil {
-		return nil, err
-	}
-	for _, s := range b.e.streamOrder() {
-		if m, ok := marks[s.rel.OID]; ok && (m.after != m.before || m.idleAfter != m.idleBefore) || s.moved {
-			rec.Watermarks = append(rec.Watermarks, state.StreamMark{OID: s.rel.OID, Watermark: int64(s.wm), MaxEventTime: s.maxEvent, Idle: s.idle})
-		}
-	}
-	return rec, nil
 }
 
 // onlyDrops says whether the epoch does nothing but drop relations, which must work on a full disk too.
@@ -273,8 +237,7 @@ func (e *Engine) realize(b *epochBuild) {
 
 // runViews runs the epoch through all views in dependency order.
 func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
-	var reader *view // whose turn it is
-	in := e.epochInput(b, marks, &reader)
+	in := e.epochInput(b, marks)
 	in.share = e.shares()
 	defer in.share.end()
 	for oid := range b.changes {
@@ -286,7 +249,7 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 	}
 	for _, v := range e.views {
-		reader = v
+		e.live.reader = v
 		if !v.fillEnded() { // the goroutine that fills it has it
 			v.hold(in)
 			continue
@@ -318,44 +281,6 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 		v.pos = in.n
 	}
-}
-
-// marksNow looks up an epoch's marks: those of streams, and of views that ran in it; other views stand where they stood.
-func (e *Engine) marksNow(marks map[catalog.OID]mark) func(catalog.OID) mark {
-	return func(oid catalog.OID) mark {
-		if m, ok := marks[oid]; ok {
-			return m
-		}
-		if v := e.viewByOID[oid]; v != nil && v.fillEnded() {
-			return still(v.wm, v.idle)
-		}
-		return still(dataflow.NoWatermark, false)
-	}
-}
-
-// epochInput shows the epoch to views, one after the other: reader is the one that looks.
-func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark, reader **view) *epochInput {
-	return &epochInput{n: b.n, ts: b.ts,
-		changes: func(oid catalog.OID) []part {
-			if isLetters(oid) {
-				return e.letterChanges(oid, *reader)
-			}
-			if c := b.changes[oid]; c != nil {
-				return c.parts
-			}
-			if v := e.viewByOID[oid]; v != nil && v.fillEnded() {
-				return v.changes
-			}
-			return nil
-		},
-		marks: e.marksNow(marks),
-		stream: func(oid catalog.OID) (streamInput, bool) {
-			s := e.streams[oid]
-			if s == nil {
-				return streamInput{}, false
-			}
-			return streamInput{rows: s.rows, latest: s.rows, of: s}, true
-		}}
 }
 
 // blockedBy gives an error when a view beneath has stopped: a view goes no further than what it is built on.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -19,11 +20,29 @@ type sourceOffset struct {
 	Kept bool              `json:",omitempty"`
 }
 
-func encodeOffsets(o []sourceOffset) ([]byte, error) {
-	if len(o) == 0 {
-		return nil, nil
+// appendOffsets adds offsets to a buffer, as JSON; nothing where there are none.
+func appendOffsets(dst []byte, o []sourceOffset) ([]byte, error) {
+	for i := range o {
+		dst = append(dst, "[,"[min(i, 1)])
+		if o[i].Read != nil {
+			text, err := json.Marshal(&o[i])
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, text...)
+			continue
+		}
+		dst = strconv.AppendUint(append(dst, `{"OID":`...), uint64(o[i].OID), 10)
+		dst = strconv.AppendInt(append(dst, `,"Rows":`...), o[i].Rows, 10)
+		if o[i].Kept {
+			dst = append(dst, `,"Kept":true`...)
+		}
+		dst = append(dst, '}')
 	}
-	return json.Marshal(o)
+	if len(o) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst, nil
 }
 
 // Feed gives a stream the rows of a source in this process as one epoch, and returns when every view shows them. b has all columns of
@@ -49,18 +68,52 @@ func (e *Engine) FeedAhead(ctx context.Context, schema, stream string, b *batch.
 	if err := notFed(rel); err != nil {
 		return nil, err
 	}
-	done := make(chan error, 1)
-	u := &unit{rows: b.N, last: true, done: func(err error) { done <- err }}
-	u.run = func(eb *epochBuild) error {
-		if eb.changes[rel.OID] != nil {
-			return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", stream)
-		}
-		eb.changes[rel.OID] = &relChange{rel: rel, parts: []part{{b: b}}, replayable: true}
-		eb.order = append(eb.order, rel.OID)
-		return nil
-	}
-	if err := e.enqueue(ctx, u); err != nil {
+	f := e.newFeeding()
+	f.rows, f.part[0].b = b.N, b
+	f.change = relChange{rel: rel, parts: f.part[:], replayable: true}
+	if err := e.enqueue(ctx, &f.unit); err != nil {
 		return nil, err
 	}
-	return func() error { return e.outcome(done) }, nil
+	return f.wait, nil
+}
+
+// feeding is a batch of FeedAhead on its way. It is used again for another.
+type feeding struct {
+	unit
+	e      *Engine
+	change relChange
+	part   [1]part
+	out    chan error
+	wait   func() error
+}
+
+func (e *Engine) newFeeding() *feeding {
+	if f, ok := e.feedings.Get().(*feeding); ok {
+		return f
+	}
+	f := &feeding{e: e, out: make(chan error, 1)}
+	f.last, f.wait = true, f.outcome
+	f.run, f.done = f.enter, func(err error) { f.out <- err }
+	return f
+}
+
+// enter puts the batch into an epoch.
+func (f *feeding) enter(b *epochBuild) error {
+	rel := f.change.rel
+	if b.changes[rel.OID] != nil {
+		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", rel.Name)
+	}
+	b.changes[rel.OID] = &f.change
+	b.order = append(b.order, rel.OID)
+	return nil
+}
+
+// outcome waits for what became of the batch.
+func (f *feeding) outcome() error {
+	err := f.e.outcome(f.out)
+	if err == nil { // else the loop may still have it
+		f.change, f.part = relChange{}, [1]part{}
+		f.e.feedings.Put(f)
+	}
+	return err
 }

@@ -109,17 +109,18 @@ func (s *stream) observe(v *batch.Vector) { s.observeBy(v, 1) }
 // observeBy is observe, or with by = -1 takes what it did to lateness back.
 func (s *stream) observeBy(v *batch.Vector, by int64) {
 	ts := v.I64[:v.N]
-	if !finiteAll(v) {
-		ts = finiteMicros(v)
+	var sum summary
+	plain := v.Valid == nil && v.Type.Kind != types.Date && v.N > 0
+	if plain {
+		sum = summarize(ts)
+		plain = sum.min != math.MinInt64 && sum.max != math.MaxInt64
 	}
-	if len(ts) > 0 {
-		s.observeTimes(ts, by)
+	if !plain { // NULLs, infinities or days: those that count are copied
+		if ts = finiteMicros(v); len(ts) == 0 {
+			return
+		}
+		sum = summarize(ts)
 	}
-}
-
-// observeTimes is observeBy for times that count, as microseconds.
-func (s *stream) observeTimes(ts []int64, by int64) {
-	sum := summarize(ts)
 	s.epoch.add(&sum)
 	s.lateness.note(ts, &sum, s.maxEvent, by)
 	s.reach(sum.max)
@@ -162,19 +163,6 @@ func summarize(ts []int64) summary {
 		prev = t
 	}
 	return summary{n: int64(len(ts)), min: low, max: high, base: int64(base) - milliBias/1000, sum: int64(sum), sorted: !back}
-}
-
-// finiteAll says whether all of a vector's values are event times that count, as microseconds.
-func finiteAll(v *batch.Vector) bool {
-	if v.Valid != nil || v.Type.Kind == types.Date {
-		return false
-	}
-	ok := true
-	for _, x := range v.I64[:v.N] {
-		_, finite := eventMicros(v.Type, x)
-		ok = ok && finite
-	}
-	return ok
 }
 
 // finiteMicros copies the times that are neither NULL nor infinite, as microseconds.

@@ -137,7 +137,7 @@ func (e *Engine) untilDue() time.Duration {
 
 // collect takes the first unit and what else waits, up to the bound.
 func (e *Engine) collect(first *unit) []*unit {
-	units, rows, last := []*unit{first}, first.rows, first.last
+	units, rows, last := append(e.units[:0], first), first.rows, first.last
 	for rows < maxEpochRows && len(units) < maxEpochUnits && !last {
 		select {
 		case u := <-e.queue:
@@ -147,6 +147,7 @@ func (e *Engine) collect(first *unit) []*unit {
 		}
 		break
 	}
+	e.units = units
 	return units
 }
 
@@ -252,10 +253,15 @@ type stagedChange struct {
 	part
 }
 
+// newBuild begins an epoch. Its memory is the one before's.
 func (e *Engine) newBuild() *epochBuild {
-	p := e.current()
-	return &epochBuild{e: e, started: time.Now(), n: p.epoch + 1, ts: max(p.ts, e.now()), cat: p.cat,
-		changes: map[catalog.OID]*relChange{}}
+	p, b := e.current(), &e.build
+	if b.changes == nil {
+		b.changes = map[catalog.OID]*relChange{}
+	}
+	clear(b.undone)
+	*b = epochBuild{e: e, started: time.Now(), n: p.epoch + 1, ts: max(p.ts, e.now()), cat: p.cat, changes: b.changes, order: b.order[:0], undone: b.undone[:0]}
+	return b
 }
 
 // stage adds changes to a stream or table. ch has all columns of the relation; the caller gives it up.

@@ -15,8 +15,8 @@ import (
 const (
 	// pieceRows is how many rows are summarized in one go: some ten microseconds.
 	pieceRows = 1 << 13
-	// laterRows is the number of rows of a batch from which its figures are found later.
-	laterRows = 2 * pieceRows
+	// laterRows is the number of rows for each worker from which figures are found later.
+	laterRows = pieceRows
 )
 
 // observations are what is to be found of the rows of a stream's epoch.
@@ -34,9 +34,11 @@ type observation struct {
 	high int64
 }
 
-// observeLater is observe for a batch that stays as it is until the epoch ends: it finds the greatest time at once, and leaves the rest to settle.
+// observeLater is observe for a batch that stays as it is until the epoch ends: where there are several workers it finds the greatest time at once, and
+// leaves the rest to settle.
 func (s *stream) observeLater(v *batch.Vector) {
-	if v.N < laterRows || v.Valid != nil || v.Type.Kind == types.Date {
+	team := s.team.Size(v.N, laterRows)
+	if team == 1 || v.Valid != nil || v.Type.Kind == types.Date {
 		s.observe(v)
 		return
 	}
@@ -53,11 +55,11 @@ func (s *stream) observeLater(v *batch.Vector) {
 		o.pieces = append(o.pieces, observation{ts: ts[i*len(ts)/n : (i+1)*len(ts)/n]})
 	}
 	pieces := o.pieces[first:]
-	if team := s.team.Size(len(ts), laterRows); team > 1 {
-		s.team.Run(team, func(w int) { greatest(pieces[w*n/team : (w+1)*n/team]) })
-	} else {
-		greatest(pieces)
-	}
+	s.team.Run(team, func(w int) {
+		for i := w * n / team; i < (w+1)*n/team; i++ {
+			pieces[i].high = maxOf(pieces[i].ts)
+		}
+	})
 	high := s.maxEvent
 	for i := range pieces {
 		most := pieces[i].high
@@ -70,13 +72,6 @@ func (s *stream) observeLater(v *batch.Vector) {
 		return
 	}
 	s.reach(high)
-}
-
-// greatest finds the greatest time of each piece.
-func greatest(pieces []observation) {
-	for i := range pieces {
-		pieces[i].high = maxOf(pieces[i].ts)
-	}
 }
 
 // maxOf gives the greatest of at least one. Four at a time do not wait for one another.

@@ -16,7 +16,7 @@ import (
 // catches up or a SELECT from the stream, reads the extents again. Input that has changed is an error then: of recovery it stops the stream
 // and its views, and nothing else.
 
-// decodeOffsets reads what encodeOffsets wrote.
+// decodeOffsets reads what appendOffsets wrote.
 func decodeOffsets(meta []byte) ([]sourceOffset, error) {
 	if len(meta) == 0 {
 		return nil, nil

@@ -59,7 +59,7 @@ const (
 // advanceMarks moves the watermarks of streams by the epoch's rows: greatest event time so far
 // less the delay, rounded down to milliseconds, never back; and lets streams go idle and come back.
 func (e *Engine) advanceMarks(b *epochBuild) (map[catalog.OID]mark, error) {
-	marks := make(map[catalog.OID]mark, len(e.streams)+len(e.views))
+	marks := e.live.noMarks()
 	for oid, s := range e.streams {
 		m := still(s.wm, s.idle)
 		rows, err := s.take(b.changes[oid])

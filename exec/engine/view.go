@@ -74,6 +74,7 @@ type view struct {
 	cap     letterCap
 	keep    atomic.Bool // somebody above reads changes; set by the loop, also while the view is being filled
 	// Of the current epoch: the rows that it got, by source too, and gave, and how long it took to fix its watermarks.
+	running         *viewRun
 	pushed, emitted int64
 	sourceRows      []int64
 	planning        time.Duration
@@ -189,17 +190,9 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 	if err := v.advanceOwn(in); err != nil {
 		return err
 	}
-	info := &dataflow.EpochInfo{N: in.n, Again: in.again, Timestamp: in.ts, Sink: v.sink, Timed: true,
-		Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
-			m := v.markOf(in, s)
-			return m.before, m.after
-		},
-		Idle: func(s *dataflow.Source) (bool, bool) {
-			m := v.markOf(in, s)
-			return m.idleBefore, m.idleAfter
-		}}
+	x := v.run(in)
 	start := time.Now()
-	v.graph.Begin(info, v.emit)
+	v.graph.Begin(&x.info, x.emit)
 	v.planning = time.Since(start)
 	v.pushed, v.emitted, v.sourceRows = 0, 0, v.sourceRows[:0]
 	for _, src := range v.graph.Sources() {
@@ -214,18 +207,16 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 				continue
 			}
 		}
-		index := 0
-		err := eachBatchOf(in.changes(src.Rel.OID), func() []bool { return wanted(src.Cols) }, func(b *batch.Batch) error {
-			err := v.graph.Push(src, sourceBatch(src, b, in.n, index))
-			index += b.N
-			return err
-		})
-		if err != nil {
+		x.src, x.index = src, 0
+		if err := eachBatchOf(in.changes(src.Rel.OID), x.want, x.push); err != nil {
 			return err
 		}
-		v.pushed += int64(index)
-		v.sourceRows = append(v.sourceRows, int64(index))
+		v.pushed += int64(x.index)
+		v.sourceRows = append(v.sourceRows, int64(x.index))
 	}
+	x.in = nil
+	clear(x.head.Cols)
+	x.head = batch.Batch{Cols: x.head.Cols[:0]}
 	if err := v.graph.End(); err != nil {
 		return err
 	}
@@ -233,6 +224,49 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 	v.idle = v.graph.Idle()
 	v.pos = in.n
 	return v.sink.flush()
+}
+
+// viewRun is what a view needs to run an epoch: functions and memory that are the same in the next one.
+type viewRun struct {
+	v     *view
+	in    *epochInput
+	info  dataflow.EpochInfo
+	emit  dataflow.Emit
+	want  func() []bool
+	push  func(*batch.Batch) error
+	src   *dataflow.Source // which is being read
+	index int              // of the next row of its changes
+	head  batch.Batch
+}
+
+// run gives what is needed to run an epoch.
+func (v *view) run(in *epochInput) *viewRun {
+	x := v.running
+	if x == nil {
+		x = &viewRun{v: v, emit: v.emit}
+		x.want, x.push = x.wanted, x.pushBatch
+		x.info = dataflow.EpochInfo{Sink: v.sink, Timed: true,
+			Watermarks: func(s *dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
+				m := v.markOf(x.in, s)
+				return m.before, m.after
+			},
+			Idle: func(s *dataflow.Source) (bool, bool) {
+				m := v.markOf(x.in, s)
+				return m.idleBefore, m.idleAfter
+			}}
+		v.running = x
+	}
+	x.in, x.info.N, x.info.Again, x.info.Timestamp = in, in.n, in.again, in.ts
+	return x
+}
+
+func (x *viewRun) wanted() []bool { return wanted(x.src.Cols) }
+
+// pushBatch gives the view a batch of the source that is being read.
+func (x *viewRun) pushBatch(b *batch.Batch) error {
+	err := x.v.graph.Push(x.src, shapeTo(&x.head, x.src, b, x.in.n, x.index))
+	x.index += b.N
+	return err
 }
 
 // emit takes the root's output of the running epoch.
@@ -256,7 +290,16 @@ func allRows(n int) []int32 {
 // sourceBatch gives a relation's rows the shape that a source declares. The position of a row is its epoch and its index
 // within the epoch's changes of that relation (at most 2^28 rows).
 func sourceBatch(src *dataflow.Source, b *batch.Batch, epoch uint64, index int) *batch.Batch {
-	p := b.Project(src.Cols)
+	return shapeTo(new(batch.Batch), src, b, epoch, index)
+}
+
+// shapeTo is sourceBatch with the memory of p, which it gives.
+func shapeTo(p *batch.Batch, src *dataflow.Source, b *batch.Batch, epoch uint64, index int) *batch.Batch {
+	cols := p.Cols[:0]
+	for _, c := range src.Cols {
+		cols = append(cols, b.Cols[c])
+	}
+	*p = batch.Batch{N: b.N, Weights: b.Weights, Cols: cols, Gift: b.Gift}
 	if src.Position {
 		pos := batch.NewVector(types.Of(types.Int8), b.N)
 		base := int64(epoch)<<28 + int64(index)
