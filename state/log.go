@@ -59,7 +59,7 @@ func (s *Store) LastEpoch() uint64 { return s.lastEpoch.Load() }
 
 // AppendEpoch starts to write the record of the next epoch, which must follow
 // LastEpoch. It returns when the record is with the operating system's file at
-// the latest; wait returns when it is durable. Until then nothing of the epoch
+// the latest; wait returns when it is durable, and is called once. Until then nothing of the epoch
 // may be published. The caller's batches are copied before AppendEpoch returns.
 //
 // Errors: 53100 when space is short, in which case nothing was written and the
@@ -92,27 +92,57 @@ func (s *Store) AppendEpoch(rec *EpochRecord) (wait func() error, err error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	done := make(chan error, 2) // that it is applied, then that it is synced
-	go func() {
-		err := s.db.ApplyNoSyncWait(b, pebble.Sync)
-		done <- err
-		if err == nil {
-			done <- b.SyncWait()
-		}
-	}()
-	if err := s.await(done); err != nil {
+	a := s.newAppending(b, rec.Epoch)
+	go a.write()
+	if err := s.await(a.done); err != nil {
 		return nil, err
 	}
 	s.appended(rec)
-	return func() error {
-		err := s.await(done)
-		if err == nil {
-			return b.Close()
-		}
+	return a.wait, nil
+}
+
+// appending is the record of an epoch on its way to the disk. It is used again for another one when it is there.
+type appending struct {
+	s     *Store
+	b     *pebble.Batch
+	epoch uint64
+	done  chan error // gets that it is applied, then that it is synced
+	// write and wait are apply and synced, made once.
+	write func()
+	wait  func() error
+}
+
+func (s *Store) newAppending(b *pebble.Batch, epoch uint64) *appending {
+	a, ok := s.appendings.Get().(*appending)
+	if !ok {
+		a = &appending{s: s, done: make(chan error, 2)}
+		a.write, a.wait = a.apply, a.synced
+	}
+	a.b, a.epoch = b, epoch
+	return a
+}
+
+// apply writes the record. The goroutine that meets a failing disk does not come back.
+func (a *appending) apply() {
+	b := a.b
+	err := a.s.db.ApplyNoSyncWait(b, pebble.Sync)
+	a.done <- err
+	if err == nil {
+		a.done <- b.SyncWait()
+	}
+}
+
+// synced waits until the record is durable.
+func (a *appending) synced() error {
+	if err := a.s.await(a.done); err != nil {
 		// An unsynced record cannot be taken back, so nothing may be built on it.
-		s.fail(fmt.Errorf("sync of epoch %d: %w", rec.Epoch, err))
-		return s.failure
-	}, nil
+		a.s.fail(fmt.Errorf("sync of epoch %d: %w", a.epoch, err))
+		return a.s.failure
+	}
+	b := a.b
+	a.b = nil
+	a.s.appendings.Put(a)
+	return b.Close()
 }
 
 // appended notes what has entered the log.

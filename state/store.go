@@ -47,13 +47,14 @@ type Store struct {
 	lock *pebble.Lock
 	id   string
 
-	lastEpoch atomic.Uint64
-	nextSpool atomic.Uint64
-	syncMu    sync.Mutex    // held by SyncLog
-	unsynced  atomic.Bool   // the log has records that were appended lazily since the last SyncLog
-	nextFile  atomic.Uint64 // names of tables to ingest
-	toWrite   atomic.Int64  // bytes that the Write that runs, or ran last, has to write, about
-	wrote     atomic.Int64  // and those that it wrote
+	lastEpoch  atomic.Uint64
+	appendings sync.Pool // of *appending
+	nextSpool  atomic.Uint64
+	syncMu     sync.Mutex    // held by SyncLog
+	unsynced   atomic.Bool   // the log has records that were appended lazily since the last SyncLog
+	nextFile   atomic.Uint64 // names of tables to ingest
+	toWrite    atomic.Int64  // bytes that the Write that runs, or ran last, has to write, about
+	wrote      atomic.Int64  // and those that it wrote
 
 	spools *spoolIndex
 

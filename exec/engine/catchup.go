@@ -140,7 +140,8 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 			h.size += h.snaps[s.Rel.OID].count()
 			continue
 		}
-		snap := p.rels[s.Rel.OID]
+		pub := p.rel(s.Rel.OID)
+		snap := pub.contents
 		if _, ok := specOf(s.Rel); ok {
 			if snap, h.err = e.stateForView(s.Rel); h.err != nil {
 				return h
@@ -154,8 +155,8 @@ func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
 		if snap != nil {
 			h.snaps[s.Rel.OID] = snap
 			h.size += max(0, snap.count())
-			if w, ok := p.marks[s.Rel.OID]; ok {
-				h.wms[s.Rel.OID] = still(w, p.idle[s.Rel.OID])
+			if pub.marked {
+				h.wms[s.Rel.OID] = still(pub.wm, pub.idle)
 			}
 		}
 	}

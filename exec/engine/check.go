@@ -41,7 +41,7 @@ func (e *Engine) CheckViews(ctx context.Context) ([]ViewCheck, error) {
 
 func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewCheck, error) {
 	c := ViewCheck{View: v.rel.Schema + "." + v.rel.Name}
-	snap, ok := p.rels[v.rel.OID].(*viewSnapshot)
+	snap, ok := p.contents(v.rel.OID).(*viewSnapshot)
 	if st, _ := v.getStatus(); st != viewRunning || !ok {
 		c.Skipped = "it is " + st.String()
 		return c, nil

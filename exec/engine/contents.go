@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -99,32 +98,6 @@ func (s *chunkSnapshot) count() int64 { return s.s.Rows() }
 type viewSnapshot struct {
 	contentSnapshot
 	late, dead contentSnapshot
-}
-
-// publishTo adds the view's state after its epoch to what readers see.
-func (v *view) publishTo(p *published) {
-	now := viewSnapshot{v.out.publish(p.epoch), v.late.publish(p.epoch), v.dead.publish(p.epoch)}
-	if old, ok := p.rels[v.rel.OID].(*viewSnapshot); ok && *old == now {
-		return
-	}
-	p.rels[v.rel.OID] = &now
-}
-
-// republish shows a view that was filled in the background. It runs on the loop's goroutine.
-func (e *Engine) republish(v *view) {
-	old := e.current()
-	p := &published{epoch: old.epoch, ts: old.ts, cat: old.cat, rels: make(map[catalog.OID]contentSnapshot, len(old.rels)+1),
-		marks: make(map[catalog.OID]watermark, len(old.marks)+1), streams: old.streams, idle: maps.Clone(old.idle)}
-	for k, s := range old.rels {
-		p.rels[k] = s
-	}
-	for k, w := range old.marks {
-		p.marks[k] = w
-	}
-	p.marks[v.rel.OID], p.idle[v.rel.OID] = v.wm, v.idle
-	v.publishTo(p)
-	e.pub.Store(p)
-	e.published.broadcast()
 }
 
 // rowContents are a multiset of rows in key order.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -299,62 +298,6 @@ func (v *view) blockedBy(e *Engine) error {
 func errNotRunning(in *view) error {
 	_, err := in.getStatus()
 	return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
-}
-
-// publish makes the epoch what readers see.
-func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
-	old := e.current()
-	p := &published{epoch: b.n, ts: b.ts, cat: b.cat, rels: maps.Clone(old.rels), marks: maps.Clone(old.marks), streams: make(map[catalog.OID]streamStat, len(e.streams)), idle: old.idle}
-	if b.cat != old.cat {
-		p.forgetDropped()
-	}
-	for oid, s := range e.streams {
-		p.rels[oid] = &streamSnapshot{e: e, rel: s.rel, epoch: b.n}
-		p.streams[oid] = s.stat(old.streams[oid])
-		if s.held != nil {
-			p.rels[oid|deadOID] = s.held.publish(b.n)
-		}
-	}
-	for oid, t := range e.tables {
-		if b.changes[oid] != nil || p.rels[oid] == nil {
-			p.rels[oid] = t.publish(b.n)
-		}
-	}
-	for _, v := range e.views {
-		if v.ran == b.n || p.rels[v.rel.OID] == nil {
-			if st, _ := v.getStatus(); st == viewRunning {
-				v.publishTo(p)
-			}
-		}
-	}
-	p.mark(marks)
-	e.pub.Store(p)
-	e.dirty = true
-	e.published.broadcast()
-}
-
-// mark puts in the marks of the epoch. What it shares with the one before, it copies before it changes.
-func (p *published) mark(marks map[catalog.OID]mark) {
-	shared := true
-	for oid, m := range marks {
-		p.marks[oid] = m.after
-		if idle, ok := p.idle[oid]; ok && idle == m.idleAfter {
-			continue
-		}
-		if shared {
-			p.idle, shared = maps.Clone(p.idle), false
-		}
-		p.idle[oid] = m.idleAfter
-	}
-}
-
-// forgetDropped takes out what is not in the catalog any more.
-func (p *published) forgetDropped() {
-	gone := func(oid catalog.OID) bool { return p.cat.ByOID(oid&^deadOID) == nil }
-	maps.DeleteFunc(p.rels, func(oid catalog.OID, _ contentSnapshot) bool { return gone(oid) })
-	maps.DeleteFunc(p.marks, func(oid catalog.OID, _ watermark) bool { return gone(oid) })
-	p.idle = maps.Clone(p.idle)
-	maps.DeleteFunc(p.idle, func(oid catalog.OID, _ bool) bool { return gone(oid) })
 }
 
 // fail turns the engine read-only: a write could not be made durable. It gives the error that statements answer with.

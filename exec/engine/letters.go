@@ -154,10 +154,10 @@ func (e *Engine) letterHistory(oid catalog.OID, reader *view, upTo uint64) conte
 func (p *published) publishedLetters(oid catalog.OID) *letterSnapshot {
 	s := &letterSnapshot{oid: oid}
 	for _, r := range p.cat.Relations() {
-		if held := p.rels[r.OID|deadOID]; held != nil && oid == deadLettersOID && r.Kind == catalog.Stream {
+		if held := p.contents(r.OID | deadOID); held != nil && oid == deadLettersOID && r.Kind == catalog.Stream {
 			s.add(r.Name, held)
 		}
-		v, ok := p.rels[r.OID].(*viewSnapshot)
+		v, ok := p.contents(r.OID).(*viewSnapshot)
 		switch {
 		case !ok:
 		case oid == lateRowsOID:

@@ -11,20 +11,6 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// published is what readers see: every relation at one epoch. It is immutable.
-type published struct {
-	epoch uint64
-	ts    int64
-	cat   *catalog.Catalog
-	rels  map[catalog.OID]contentSnapshot
-	marks map[catalog.OID]watermark
-	idle  map[catalog.OID]bool
-	// streams has what there is to know of streams besides their rows.
-	streams map[catalog.OID]streamStat
-}
-
-type watermark = dataflow.Watermark
-
 // contentSnapshot is a relation's contents at one epoch. Any goroutine may read it, any number of times.
 type contentSnapshot interface {
 	// scan gives all rows; batches are valid during the call of f.
@@ -83,7 +69,7 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 	if src.Rel.Kind == catalog.System {
 		return sqlerr.New(sqlerr.InternalError, "internal error: system relation \"%s\" read without a session", src.Rel.Name)
 	}
-	snap := p.rels[src.Rel.OID]
+	snap := p.contents(src.Rel.OID)
 	if snap == nil {
 		if src.Rel.Kind == catalog.MatView {
 			return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" is still being filled", src.Rel.Name).

@@ -59,7 +59,7 @@ func (e *Engine) recover() error {
 	e.store = st
 	base := e.baseCatalog()
 	e.nextOID.Store(uint32(catalog.FirstUserOID))
-	p := &published{cat: base, rels: map[catalog.OID]contentSnapshot{}, marks: map[catalog.OID]watermark{}, idle: map[catalog.OID]bool{}}
+	p := &published{cat: base, places: map[catalog.OID]int{}}
 	e.pub.Store(p)
 	cp, ok, err := checkpoint.Load(st)
 	if err != nil {

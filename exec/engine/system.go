@@ -70,7 +70,7 @@ func (r *txReader) systemContext() *systemContext {
 		SearchPath: r.s.set.searchPath(r.s.p.User), Settings: r.s.listSettings, Sessions: r.e.activity}, snap: r.snap, e: r.e}
 	r.s.showObjects(&c.SystemContext)
 	c.RowEstimate = func(oid catalog.OID) int64 {
-		if snap := r.snap.rels[oid]; snap != nil {
+		if snap := r.snap.contents(oid); snap != nil {
 			return snap.count()
 		}
 		return -1
@@ -182,11 +182,7 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 			b.Cols[5].AppendNull()
 		}
 		b.Cols[6].AppendInt(int64(c.snap.epoch))
-		w, ok := c.snap.marks[v.rel.OID]
-		if !ok {
-			w = dataflow.NoWatermark
-		}
-		appendTime(b.Cols[7], int64(w))
+		appendTime(b.Cols[7], int64(c.snap.watermark(v.rel.OID)))
 		b.Cols[8].AppendString(v.rel.SQL)
 		if h := c.snap.heldBackBy(v); h != "" {
 			b.Cols[9].AppendString(h)

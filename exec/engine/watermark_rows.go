@@ -21,9 +21,9 @@ func watermarkRows(c *systemContext) (*batch.Batch, error) {
 		if r.Kind != catalog.Stream || r.Watermark == nil {
 			continue
 		}
-		s, ok := c.snap.streams[r.OID]
-		if !ok {
-			s.maxEvent = dataflow.NoTime
+		s := streamStat{maxEvent: dataflow.NoTime}
+		if pub := c.snap.rel(r.OID).stream; pub != nil {
+			s = pub.stat
 		}
 		b.Cols[0].AppendString(r.Name)
 		appendTime(b.Cols[1], int64(c.snap.watermark(r.OID)))
@@ -39,14 +39,6 @@ func watermarkRows(c *systemContext) (*batch.Batch, error) {
 		b.EndRow(1)
 	}
 	return b, nil
-}
-
-// watermark gives a relation's watermark.
-func (p *published) watermark(oid catalog.OID) dataflow.Watermark {
-	if w, ok := p.marks[oid]; ok {
-		return w
-	}
-	return dataflow.NoWatermark
 }
 
 // viewInput is one relation that a view reads.
@@ -69,7 +61,7 @@ func (p *published) inputsOf(v *view) []viewInput {
 		}
 		seen[s.Rel.OID] = true
 		out = append(out, viewInput{rel: s.Rel, declared: s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0,
-			wm: p.watermark(s.Rel.OID), idle: p.idle[s.Rel.OID]})
+			wm: p.watermark(s.Rel.OID), idle: p.rel(s.Rel.OID).idle})
 	}
 	if v.rel.Options["watermark_policy"] == "max" {
 		return out

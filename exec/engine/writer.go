@@ -93,7 +93,7 @@ func (w *blockWriter) stage(rel *catalog.Relation, b *batch.Batch) error { retur
 
 func (w *blockWriter) lookup(rel *catalog.Relation, key []int, vals []types.Datum, f func(*batch.Batch) error) error {
 	o := w.t.own[rel.OID]
-	snap, _ := w.snap.rels[rel.OID].(*tableSnapshot)
+	snap, _ := w.snap.contents(rel.OID).(*tableSnapshot)
 	if o == nil {
 		if snap == nil {
 			return nil
