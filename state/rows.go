@@ -29,9 +29,9 @@ type Rows struct {
 	tail        *run           // changes of this epoch, not sorted yet
 	given       []*batch.Batch // and not encoded
 	givenRows   int
-	tails       []*run // memory for encoding these
+	parts       int // runs that the last epoch's became
 	team        workers.Team
-	sealed      []*run // changes of this epoch, sorted because Pending asked
+	sealed      []*run // changes of this epoch that are not to be encoded any more
 	pendingRows int64
 	rowSize     int // bytes of a row of the last epoch
 	tailRows    int // changes of the last epoch
@@ -73,7 +73,7 @@ func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
 // have a unique key: a checkpoint then need not read how often a row was there.
 func (r *Rows) SetUnique() { r.set.Store(true) }
 
-// SetTeam says who encodes and sorts many changes.
+// SetTeam says who encodes many changes.
 func (r *Rows) SetTeam(t workers.Team) { r.team = t }
 
 // Apply adds changes to the epoch that runs: weights add up per row. The batch is copied, or kept where it is a gift.
@@ -104,9 +104,7 @@ func (r *Rows) Pending() *RowsSnapshot {
 
 func (r *Rows) sealTail() {
 	if len(r.given) > 0 {
-		if r.sealGiven() {
-			return
-		}
+		r.sealGiven()
 	}
 	if len(r.tail.recs) == 0 {
 		return
@@ -179,30 +177,44 @@ func (r *Rows) Publish(epoch uint64) {
 	v := *r.view.Load()
 	v.Epoch = epoch
 	v.rows += r.pendingRows
-	if m := mergeRuns(r.sealed); len(m.recs) > 0 {
-		v.runs = compact(append(v.runs[:len(v.runs):len(v.runs)], m), r.frozen)
+	v.runs = v.runs[:len(v.runs):len(v.runs)]
+	var sorted []*run
+	for _, x := range r.sealed {
+		if x.late != nil { // as it came; it has rows
+			v.runs = append(v.runs, x)
+		} else {
+			sorted = append(sorted, x)
+		}
+	}
+	if len(sorted) > 0 {
+		if m := mergeRuns(sorted); len(m.recs) > 0 {
+			v.runs = append(v.runs, m)
+		}
+	}
+	if len(v.runs) > r.frozen {
+		v.runs = compact(v.runs, r.frozen)
 	}
 	r.sealed, r.pendingRows = nil, 0
 	r.view.Store(&v)
 	if !r.merging {
-		if runs := tooMany(v.runs[r.frozen:]); runs != nil {
+		if runs := tooMany(v.runs[r.frozen:], max(r.parts, 1)); runs != nil {
 			r.beginMerge(runs, 1)
 		}
 	}
 }
 
 // tooMany gives the runs at the end that are to be merged, nil if there are none yet. They are of about one size, so that a row
-// is merged once for each time that there are tierRuns times as many.
-func tooMany(runs []*run) []*run {
+// is merged once for each time that there are tierRuns times as many; those of one epoch are several parts.
+func tooMany(runs []*run, parts int) []*run {
 	n := len(runs)
 	lo := n - 1
 	for lo > 0 && len(runs[lo-1].recs) <= 2*len(runs[n-1].recs) {
 		lo--
 	}
-	if n-lo > tierRuns {
+	if n-lo > tierRuns*parts {
 		return runs[lo:]
 	}
-	if n > manyRuns {
+	if n > manyRuns+tierRuns*(parts-1) {
 		return lastTier(runs)
 	}
 	return nil
@@ -334,9 +346,6 @@ func (r *Rows) MemBytes() int64 {
 	n += r.tail.memBytes()
 	for _, b := range r.given {
 		n += int64(b.MemBytes())
-	}
-	for _, x := range r.tails {
-		n += x.memBytes()
 	}
 	for _, x := range r.view.Load().runs {
 		n += x.memBytes()

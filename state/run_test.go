@@ -25,7 +25,9 @@ func TestRunsSum(t *testing.T) {
 		prefix := []string{"", "common prefix ", "prefix"}[rnd.Intn(3)]
 		keys := 1 + rnd.Intn([]int{3, 400, 50_000}[rnd.Intn(3)])
 		want := map[string]int64{}
-		var runs, unsorted []*run
+		var runs []*run
+		var given []*batch.Batch
+		rows := 0
 		for range 1 + rnd.Intn(6) {
 			r := &run{}
 			for range rnd.Intn(4) {
@@ -43,8 +45,9 @@ func TestRunsSum(t *testing.T) {
 					}
 				}
 				r.add(&codec, b)
+				b.Gift = &batch.Gift{}
+				given, rows = append(given, b), rows+b.N
 			}
-			unsorted = append(unsorted, r)
 			if rnd.Intn(2) == 0 {
 				r.late = &late{}
 				if rnd.Intn(3) == 0 {
@@ -72,9 +75,20 @@ func TestRunsSum(t *testing.T) {
 			}
 		}
 		number := 1 + rnd.Intn(5)
-		together := &Rows{codec: codec, team: workers.Team{Number: func() int { return number }}}
-		if all := together.sealRuns(unsorted, number); len(all.recs) != len(out.recs) {
-			t.Fatalf("round %d: %d rows sorted by %d workers, want %d", round, len(all.recs), number, len(out.recs))
+		together := Rows{st: &Store{lateFrom: rnd.Intn(2) << 30}, codec: codec, tail: &run{}, team: workers.Team{Number: func() int { return number }}}
+		for _, b := range given {
+			together.Apply(b)
+		}
+		together.sealTail()
+		if len(given) > 1 && together.st.lateFrom == 0 && number > 1 && together.parts < 2 && rows >= 2*sealRows {
+			t.Fatalf("round %d: %d rows in %d batches were encoded by one of %d workers", round, rows, len(given), number)
+		}
+		all := &run{}
+		if len(together.sealed) > 0 {
+			all = mergeRuns(together.sealed).inOrder()
+		}
+		if len(all.recs) != len(out.recs) {
+			t.Fatalf("round %d: %d rows of %d workers, want %d", round, len(all.recs), number, len(out.recs))
 		} else {
 			checkRun(t, all)
 			for i, c := range all.recs {

@@ -29,7 +29,7 @@ func BenchmarkSeal(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				rows := Rows{st: &Store{lateFrom: 1 << 30}, codec: rowCodec{ts, nil}, tail: &run{}, rowSize: 40, team: workers.Team{Number: func() int { return n }}}
+				rows := Rows{st: &Store{}, codec: rowCodec{ts, nil}, tail: &run{}, rowSize: 40, team: workers.Team{Number: func() int { return n }}}
 				for _, x := range batches {
 					rows.Apply(x)
 				}
