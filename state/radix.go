@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 	"sync"
@@ -267,19 +268,50 @@ func mergeTo(runs []*run, part int) *run {
 		return runs[0]
 	}
 	out := roomForAll(runs, part)
-	p := placesPool.Get().(*places)
-	defer p.done()
-	for _, r := range runs {
-		p.segs = append(p.segs, segment{r: r})
-	}
-	each := max(fewPlaces, mergeChunk/len(runs))
-	for more := true; more; {
-		more = p.next(each)
-		p.sort()
+	for p := range chunksOf(runs) {
 		p.each(true, out.take)
 	}
 	out.clip()
 	return out
+}
+
+// chunksOf gives the rows of sorted runs in the order of their keys, mergeChunk of them at a time. The places are valid until the next.
+func chunksOf(runs []*run) iter.Seq[*places] {
+	return func(yield func(p *places) bool) {
+		p := placesPool.Get().(*places)
+		defer p.done()
+		for _, r := range runs {
+			p.segs = append(p.segs, segment{r: r})
+		}
+		each := max(fewPlaces, mergeChunk/len(runs))
+		for more := true; more; {
+			more = p.next(each)
+			p.sort()
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// eachMerged calls f for the rows of runs in the order of their keys, with their total weights, but those of weight zero, until it fails.
+func eachMerged(runs []*run, f func(from *run, rec *rowRec, weight int64) error) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	runs = lateTogether(runs, 1)
+	var err error
+	for p := range chunksOf(runs) {
+		p.each(true, func(from *run, rec *rowRec, weight int64) {
+			if err == nil {
+				err = f(from, rec, weight)
+			}
+		})
+		if err != nil {
+			break
+		}
+	}
+	return err
 }
 
 // roomForAll gives an empty run with room for one in so many of the rows of runs.

@@ -399,27 +399,20 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		old.it = it
 	}
 	var key, val []byte
-	m := newMerge(runs, nil, nil)
-	for m.next() {
-		if m.weight == 0 {
-			continue
-		}
-		key = append(append(key[:0], prefix...), m.key...)
+	return eachMerged(runs, func(from *run, rec *rowRec, weight int64) error {
+		key = append(append(key[:0], prefix...), from.data[rec.off:rec.off+uint64(rec.length)]...)
 		w, err := old.weight(key)
 		if err != nil {
 			return err
 		}
 		c := change{op: opDelete, key: key}
 		// Of a set, one less is none.
-		if w += m.weight; w != 0 && (w > 0 || old.it != nil || wipe) {
-			val = appendWeight(val[:0], w, uint64(m.klen))
+		if w += weight; w != 0 && (w > 0 || old.it != nil || wipe) {
+			val = appendWeight(val[:0], w, uint64(rec.klen))
 			c.op, c.val = opSet, val
 		}
-		if err := f(c); err != nil {
-			return err
-		}
-	}
-	return nil
+		return f(c)
+	})
 }
 
 // oldRows looks up the multiplicities of rows on disk, in ascending order of keys.

@@ -212,7 +212,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	}
 	for i := range o.Levels {
 		// Pebble leaves filters off. Those of the last level, where nearly everything is, are used by iterators that ask for it (backing.Get).
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		o.Levels[i].FilterPolicy = stateFilter{bloom.FilterPolicy(10)}
 		o.Levels[i].BlockSize = 8 << 10 // what is read and decompressed for one entry of state that is not in memory
 		o.Levels[i].Compression = compressed
 	}
