@@ -231,6 +231,7 @@ func TestChoose(t *testing.T) {
 	for _, ks := range [][]*batch.Vector{keys[:1], keys[1:], keys[:]} {
 		for _, rows := range [][]int32{nil, every[100:], every[:0], {100, 190, 511, 512, 999}} {
 			l := &lane{fillers: make([]filler, 8)}
+			l.choose(ks, nil, 0, 64) // a smaller block before
 			rest := l.choose(ks, rows, 100, 600)
 			want, n := make([][]int32, 8), 0
 			var h hasher
@@ -246,7 +247,7 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%d rows are left, not %d", len(rest), n)
 			}
 			for slot := range want {
-				if got := l.fillers[slot].sel; !slices.Equal(got, want[slot]) {
+				if got := l.chosen.of(slot); !slices.Equal(got, want[slot]) {
 					t.Errorf("slot %d of %d keys got %v, not %v", slot, len(ks), got, want[slot])
 				}
 			}

@@ -121,9 +121,10 @@ type lane struct {
 	chains  []*chain // by port
 	hasher  hasher
 	fillers []filler // by slot
-	level   int      // of the pieces at hand
-	alone   bool     // no other lane is at work
-	queued  int      // rows that it has copied
+	chosen  choice
+	level   int  // of the pieces at hand
+	alone   bool // no other lane is at work
+	queued  int  // rows that it has copied
 	ep      dataflow.Epoch
 	sink    recorder
 	err     error
@@ -133,7 +134,6 @@ type lane struct {
 type filler struct {
 	free  map[form][]*batch.Batch
 	ahead []piece
-	sel   []int32 // rows of the block at hand
 }
 
 // form says which columns the batches of pieces have.
@@ -273,11 +273,10 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 	for lo := 0; lo < b.N; lo += batch.Target {
 		rows = l.choose(keys, rows, lo, min(lo+batch.Target, b.N))
 		for i := range l.fillers {
-			f := &l.fillers[i]
-			if len(f.sel) == 0 {
+			f, sel := &l.fillers[i], l.chosen.of(i)
+			if len(sel) == 0 {
 				continue
 			}
-			sel := f.sel
 			if len(sel) == b.N {
 				sel = nil
 			}
@@ -287,33 +286,67 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 			} else {
 				f.ahead = f.add(f.ahead, l, port, b, sel)
 			}
-			f.sel = f.sel[:0]
 		}
 	}
 	return nil
 }
 
+// choice is which rows of a block are whose.
+type choice struct {
+	lists  []int32 // by slot, of so many rows each
+	room   int
+	counts [MaxSlots]int32
+}
+
+// listGap is how many rows more than a block's a list has room for, so that lists do not all begin in the same lines of the near cache.
+const listGap = 48
+
+// begin empties the lists, of as many slots, for blocks of so many rows.
+func (c *choice) begin(slots, rows int) {
+	if c.room < rows+listGap {
+		c.room = rows + listGap
+		c.lists = make([]int32, slots*c.room)
+	}
+	clear(c.counts[:slots])
+}
+
+// add puts a row at the end of a slot's list.
+func (c *choice) add(slot int, row int32) {
+	n := &c.counts[uint8(slot)]
+	c.lists[slot*c.room+int(*n)] = row
+	*n++
+}
+
+// of gives a slot's list, until begin is called.
+func (c *choice) of(slot int) []int32 {
+	at := slot * c.room
+	return c.lists[at : at+int(c.counts[slot])]
+}
+
 // choose lists for each slot which of the rows [lo, hi) are its own: of those in rows, which it gives without them; nil: all.
 func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
-	slots := len(l.fillers)
+	slots, c := len(l.fillers), &l.chosen
+	c.begin(slots, hi-lo)
 	if rows == nil && len(keys) == 1 && isWord(keys[0].Type) && keys[0].Valid == nil {
-		for i, x := range keys[0].I64[lo:hi] { // what hash does, in one go
-			f := &l.fillers[slotOf(mix(0, uint64(x)), slots)]
-			f.sel = append(f.sel, int32(lo+i))
+		lists, room := c.lists, c.room
+		for i, x := range keys[0].I64[lo:hi] { // what hash and add do, in one go
+			s := slotOf(mix(0, uint64(x)), slots)
+			n := c.counts[uint8(s)]
+			lists[s*room+int(n)] = int32(lo + i)
+			c.counts[uint8(s)] = n + 1
 		}
 		return nil
 	}
 	hs := l.hasher.hash(keys, lo, hi)
 	if rows == nil {
 		for i, x := range hs {
-			f := &l.fillers[slotOf(x, slots)]
-			f.sel = append(f.sel, int32(lo+i))
+			c.add(slotOf(x, slots), int32(lo+i))
 		}
 		return nil
 	}
 	for len(rows) > 0 && int(rows[0]) < hi {
-		f := &l.fillers[slotOf(hs[int(rows[0])-lo], slots)]
-		f.sel, rows = append(f.sel, rows[0]), rows[1:]
+		c.add(slotOf(hs[int(rows[0])-lo], slots), rows[0])
+		rows = rows[1:]
 	}
 	return rows
 }

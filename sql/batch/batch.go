@@ -105,8 +105,12 @@ func (b *Batch) AppendBatch(src *Batch, sel []int32) {
 			b.Weights = append(b.Weights, src.Weight(i))
 		}
 	}
-	for c, v := range b.Cols {
-		v.AppendVector(src.Cols[c], sel)
+	if sel == nil {
+		for c, v := range b.Cols {
+			v.AppendVector(src.Cols[c], nil)
+		}
+	} else {
+		b.gather(src, sel)
 	}
 	b.N += n
 }
