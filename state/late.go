@@ -24,6 +24,9 @@ func (r *run) inOrder() *run {
 	return r.late.sorted.Load()
 }
 
+// unread says of a run that it is not in order, as nobody has read it.
+func (r *run) unread() bool { return r.late != nil && r.late.sorted.Load() == nil }
+
 // ordered gives those of the runs that are in order, without sorting any.
 func ordered(runs []*run) []*run {
 	var out []*run

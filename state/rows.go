@@ -139,7 +139,8 @@ func (r *Rows) encode(b *batch.Batch) {
 const (
 	mergeNow = 1 << 15
 	manyRuns = 24
-	tierRuns = 8 // of about one size
+	tierRuns = 8  // of about one size
+	lateTier = 16 // of about one size that nobody has read: to merge them is to sort them, the fewer times the better
 	fanIn    = 4
 )
 
@@ -211,10 +212,14 @@ func tooMany(runs []*run, parts int) []*run {
 	for lo > 0 && len(runs[lo-1].recs) <= 2*len(runs[n-1].recs) {
 		lo--
 	}
-	if n-lo > tierRuns*parts {
+	tier, late := n-lo, 0
+	for late < n && runs[n-1-late].unread() {
+		late++
+	}
+	if tier > lateTier*parts || tier > tierRuns*parts && tier > late {
 		return runs[lo:]
 	}
-	if n > manyRuns+tierRuns*(parts-1) {
+	if n-late+min(late, tierRuns*parts) > manyRuns+tierRuns*(parts-1) {
 		return lastTier(runs)
 	}
 	return nil
