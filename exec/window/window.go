@@ -74,6 +74,8 @@ type operator struct {
 	rows []int32
 	last []int64 // start of the last window of each row
 	win  *batch.Vector
+	same int64 // start of the window that the first values of win, as many as fill, all are
+	fill int
 }
 
 // Push implements dataflow.Operator.
@@ -85,6 +87,11 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 	for _, e := range errs {
 		if err := ep.Sink.Dead(ep, b, e.Row, e.Err); err != nil {
 			return err
+		}
+	}
+	if len(errs) == 0 && times.Valid == nil {
+		if start, ok := w.one(times.I64[:b.N]); ok {
+			return out(withWindow(b, w.repeat(start, b.N)))
 		}
 	}
 	if kept, all, err := w.keep(ep, b, times, errs); !all {
@@ -106,6 +113,47 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 		}
 	}
 	return nil
+}
+
+// one gives the start of the window of all times, if they have only one and it is the same.
+func (w *operator) one(times []int64) (start int64, ok bool) {
+	first, last := times[0], times[len(times)-1]
+	if w.count != 1 || first < w.least || first > w.most {
+		return 0, false
+	}
+	start = first*w.scale - floorMod(first*w.scale-w.start, w.slide)
+	within := min(w.slide, w.size) // of a slide that is longer than the window the rest has none
+	if last < w.least || last > w.most || uint64(last*w.scale-start) >= uint64(within) {
+		return 0, false
+	}
+	lo, hi := first, first
+	for _, t := range times {
+		lo, hi = min(lo, t), max(hi, t)
+	}
+	return start, lo >= w.least && hi <= w.most && lo*w.scale >= start && hi*w.scale-start < within
+}
+
+// repeat gives a window n times. They mostly are there, as the batches before had the same.
+func (w *operator) repeat(start int64, n int) *batch.Vector {
+	if w.win == nil {
+		w.win = batch.NewVector(w.typ, max(n, batch.Target))
+	}
+	if w.same != start || cap(w.win.I64) < n {
+		w.fill = 0
+	}
+	w.win.Resize(n)
+	if w.same = start; w.fill < n {
+		for i := w.fill; i < n; i++ {
+			w.win.I64[i], w.win.J64[i] = start, start+w.size
+		}
+		w.fill = n
+	}
+	return w.win
+}
+
+// withWindow puts a column of windows behind the others.
+func withWindow(b *batch.Batch, win *batch.Vector) *batch.Batch {
+	return &batch.Batch{N: b.N, Weights: b.Weights, Cols: append(b.Cols[:len(b.Cols):len(b.Cols)], win)}
 }
 
 // keep lists the rows that have windows; all says that it is all of them. Those whose windows are out of range are dead letters.
@@ -173,15 +221,16 @@ func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit)
 		w.win = batch.NewVector(w.typ, batch.Target)
 	}
 	w.win.Resize(b.N)
+	w.fill = 0
 	back := int64(i) * w.slide
 	starts, ends := w.win.I64[:b.N], w.win.J64[:b.N]
 	for k, s := range w.last {
 		starts[k] = s - back
 		ends[k] = s - back + w.size
 	}
-	all := batch.Batch{N: b.N, Weights: b.Weights, Cols: append(b.Cols[:len(b.Cols):len(b.Cols)], w.win)}
+	all := withWindow(b, w.win)
 	if i != w.count-1 || !w.ragged {
-		return out(&all)
+		return out(all)
 	}
 	rows := make([]int32, 0, b.N)
 	for k, t := range times {
@@ -193,7 +242,7 @@ func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit)
 	case 0:
 		return nil
 	case b.N:
-		return out(&all)
+		return out(all)
 	}
 	return out(all.Select(rows))
 }
@@ -215,7 +264,7 @@ func (w *operator) emitByRow(b *batch.Batch, times []int64, out dataflow.Emit) e
 		return nil
 	}
 	o := b.Select(w.rows)
-	return out(&batch.Batch{N: o.N, Weights: o.Weights, Cols: append(o.Cols[:len(o.Cols):len(o.Cols)], win)})
+	return out(withWindow(o, win))
 }
 
 // EndEpoch implements dataflow.Operator.

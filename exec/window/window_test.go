@@ -151,6 +151,39 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 }
 
+// TestOneWindow: batches that lie in one window, in part or as a whole, one after the other and of several sizes, as of the definition.
+func TestOneWindow(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 5))
+	for range 200 {
+		slide := 1 + r.Int64N(20)
+		size, start := slide, r.Int64N(2*slide)-slide
+		if r.IntN(3) == 0 {
+			size = 1 + r.Int64N(slide) // between windows there is none
+		}
+		op := build(t, types.Timestamp, types.Timestamp, size, slide, start)
+		for range 6 {
+			begin := start + slide*(r.Int64N(3)-1)
+			times := make([]int64, 1+r.IntN(30))
+			var want []string
+			for i := range times {
+				times[i] = begin + r.Int64N(size)
+				if r.IntN(20) == 0 {
+					times[i] += r.Int64N(3*slide) - slide
+				}
+				s := times[i] - floorMod(times[i]-start, slide)
+				if times[i] < s+size {
+					want = append(want, fmt.Sprintf("%d:%d-%d*1", i, s, s+size))
+				}
+			}
+			sort.Strings(want)
+			if got := expand(t, op, times, nil, 1); strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Fatalf("seed %d: size %d slide %d start %d times %v:\ngot  %v\nwant %v", seed, size, slide, start, times, got, want)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	s := &source{}
 	s.P.Columns = []plan.Column{{Type: types.Of(types.Date)}}
