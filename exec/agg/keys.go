@@ -159,17 +159,17 @@ func (ks *keySet) findOne(t *target) {
 
 // encode builds the key bytes of rows: AppendKey of every column.
 func (ks *keySet) encode(rows []int32) {
-	ks.data, ks.off, ks.hashes = ks.data[:0], append(ks.off[:0], 0), ks.hashes[:0]
+	ks.data, ks.off = ks.data[:0], append(ks.off[:0], 0)
 	if len(ks.cols) == 1 && ks.cols[0].form == keyText && ks.cols[0].v.Valid == nil {
 		ks.encodeTexts(ks.cols[0].v, rows)
-		return
+	} else {
+		for _, r := range rows {
+			ks.data = ks.append(ks.data, int(r))
+			ks.off = append(ks.off, uint32(len(ks.data)))
+		}
 	}
-	for _, r := range rows {
-		start := len(ks.data)
-		ks.data = ks.append(ks.data, int(r))
-		ks.off = append(ks.off, uint32(len(ks.data)))
-		ks.hashes = append(ks.hashes, table.HashBytes(ks.data[start:]))
-	}
+	ks.hashes = slices.Grow(ks.hashes[:0], len(rows))[:len(rows)]
+	table.HashMany(ks.data, ks.off, ks.hashes)
 }
 
 // encodeTexts is encode for one column of text without NULLs. Short texts are copied as two words, without a call.
@@ -196,7 +196,6 @@ func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
 			}
 		}
 		ks.off = append(ks.off, uint32(len(data)))
-		ks.hashes = append(ks.hashes, table.HashBytes(data[at:]))
 	}
 	ks.data = data
 }

@@ -10,6 +10,7 @@ package dedup
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -190,14 +191,14 @@ func sortRows(rows []int32) {
 
 // findBytes puts the rows of sel whose key is new into fresh.
 func (d *dedup) findBytes(b *batch.Batch, vecs []*batch.Vector, sel []int32, time *batch.Vector) {
-	d.data, d.off, d.hashes = d.data[:0], append(d.off[:0], 0), d.hashes[:0]
+	d.data, d.off = d.data[:0], append(d.off[:0], 0)
 	_ = rowenc.EachRow(b.N, sel, func(i int) error {
-		from := len(d.data)
 		d.data = rowenc.AppendKey(d.data, vecs, i)
 		d.off = append(d.off, uint32(len(d.data)))
-		d.hashes = append(d.hashes, table.HashBytes(d.data[from:]))
 		return nil
 	})
+	d.hashes = slices.Grow(d.hashes[:0], len(d.off)-1)[:len(d.off)-1]
+	table.HashMany(d.data, d.off, d.hashes)
 	if d.live != nil {
 		times := d.expiries(b.N, sel, time)
 		for k, i := range sel {

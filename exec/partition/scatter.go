@@ -2,6 +2,7 @@ package partition
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -26,6 +27,7 @@ func mix(h, v uint64) uint64 {
 // hasher gives the slots of rows. It is used from one goroutine.
 type hasher struct {
 	hashes []uint64
+	each   []uint64 // of one key
 	key    []byte
 }
 
@@ -75,17 +77,24 @@ func (h *hasher) hash(keys []*batch.Vector, lo, hi int) []uint64 {
 }
 
 func (h *hasher) hashBytes(v *batch.Vector, lo int, out []uint64) {
-	plain := isBytes(v.Type)
-	for i := range out {
-		switch {
-		case v.IsNull(lo + i):
-			out[i] = mix(out[i], nullKey)
-		case plain:
-			out[i] = mix(out[i], table.HashBytes(v.Bytes(lo+i)))
-		default:
-			h.key = types.AppendKey(h.key[:0], v.Type, v.Datum(lo+i), false, false)
-			out[i] = mix(out[i], table.HashBytes(h.key))
+	if isBytes(v.Type) {
+		h.each = slices.Grow(h.each[:0], len(out))[:len(out)]
+		table.HashMany(v.Data, v.Off[lo:], h.each)
+		for i, x := range h.each {
+			if v.IsNull(lo + i) {
+				x = nullKey
+			}
+			out[i] = mix(out[i], x)
 		}
+		return
+	}
+	for i := range out {
+		if v.IsNull(lo + i) {
+			out[i] = mix(out[i], nullKey)
+			continue
+		}
+		h.key = types.AppendKey(h.key[:0], v.Type, v.Datum(lo+i), false, false)
+		out[i] = mix(out[i], table.HashBytes(h.key))
 	}
 }
 

@@ -214,13 +214,13 @@ func (f *first) findBytes(rows []int32, part []*batch.Vector) {
 		}
 		return
 	}
-	f.data, f.off, f.hashes = f.data[:0], append(f.off[:0], 0), f.hashes[:0]
+	f.data, f.off = f.data[:0], append(f.off[:0], 0)
 	for _, i := range rows {
-		from := len(f.data)
 		f.data = f.partition.Append(f.data, part, int(i))
 		f.off = append(f.off, uint32(len(f.data)))
-		f.hashes = append(f.hashes, table.HashBytes(f.data[from:]))
 	}
+	f.hashes = room(f.hashes, len(rows))
+	table.HashMany(f.data, f.off, f.hashes)
 	f.found = room(f.found, len(rows))
 	f.lists.h.FindOrAddBytes(f.hashes, f.off, f.data, f.found)
 	for k, i := range rows {

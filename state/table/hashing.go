@@ -38,6 +38,27 @@ func HashBytes(b []byte) uint64 {
 	return fold(lo^hashC^uint64(n), hi^hashA)
 }
 
+// HashMany puts the HashBytes of keys into hashes: key k is data[off[k]:off[k+1]]. It takes less than to hash one after the other, for most of
+// which there is a call; and where the keys were just written, the processor has them by the time that they are read.
+func HashMany(data []byte, off []uint32, hashes []uint64) {
+	if len(hashes) == 0 {
+		return
+	}
+	off = off[:len(hashes)+1]
+	lo := int(off[0])
+	for k := range hashes {
+		hi := int(off[k+1])
+		if n := hi - lo; n >= 8 && n <= 16 { // as HashBytes has it
+			x, y := binary.LittleEndian.Uint64(data[lo:]), binary.LittleEndian.Uint64(data[hi-8:])
+			h, l := bits.Mul64(x^hashA, y^hashB)
+			hashes[k] = fold(l^hashC^uint64(n), h^hashA)
+		} else {
+			hashes[k] = HashBytes(data[lo:hi])
+		}
+		lo = hi
+	}
+}
+
 // hashLong is HashBytes of more than 16 bytes: of each 16 but the last ones, some of which may be among those before them, a step.
 func hashLong(b []byte) uint64 {
 	n := len(b)

@@ -21,6 +21,20 @@ func TestHashing(t *testing.T) {
 			t.Errorf("%d bytes: %#x", c.n, got)
 		}
 	}
+	var data []byte
+	off, many := []uint32{0, 0}, make([]uint64, 301)
+	for n := range 300 {
+		for i := range n % 41 {
+			data = append(data, byte(i*7+n))
+		}
+		off = append(off, uint32(len(data)))
+	}
+	HashMany(data, off, many)
+	for k, h := range many {
+		if want := HashBytes(data[off[k]:off[k+1]]); h != want {
+			t.Errorf("key %d of many, of %d bytes: %#x, want %#x", k, off[k+1]-off[k], h, want)
+		}
+	}
 	for _, c := range []struct {
 		k    int64
 		want uint64
