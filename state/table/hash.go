@@ -45,6 +45,8 @@ type Hash struct {
 
 	bits uint // of the number of buckets on disk
 	laid bool // there may be something on disk, in these buckets
+	// cramped says that the table was read back since its buckets had too many entries.
+	cramped bool
 
 	disk   diskState
 	fz     *hashFreeze // nil: no Freeze has entries to copy

@@ -177,7 +177,10 @@ func (t *Hash) fetchOneBytes(key []byte, tag uint32) int32 {
 // is looked for once does not drive out what is in use. Of bytes keys, miss i is data[off[i]:off[i+1]].
 func (t *Hash) resolve(off []uint32, data []byte) {
 	d := &t.disk
-	if d.absent == 0 {
+	if d.absent > 0 {
+		t.uncramp()
+	}
+	if !d.partial || d.absent == 0 {
 		d.found()
 		return
 	}
@@ -209,13 +212,17 @@ func (t *Hash) resolve(off []uint32, data []byte) {
 	for i := range keys {
 		keys[i] = buf[i*size : (i+1)*size : (i+1)*size]
 	}
+	var err error
 	fail(t.inf.sp.backing.GetMany(keys, func(i int, v []byte) {
 		from := 0
 		if i > 0 {
 			from = ends[i-1]
 		}
-		fail(t.bring(v, rest[from:ends[i]], off, data))
+		if e := t.bring(v, rest[from:ends[i]], off, data); e != nil && err == nil {
+			err = fmt.Errorf("state key %x: %w", keys[i], e)
+		}
 	}))
+	fail(err)
 	t.inf.sp.loaded(t.MemBytes() - before)
 }
 

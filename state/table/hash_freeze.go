@@ -16,32 +16,61 @@ const (
 	fewBits        = 6   // a table with up to so many bits is not laid out anew because it became smaller
 	beforeLarge    = 8   // where a space takes such a part of its budget, tables may become larger than that, and can't be laid out anew then
 	whenLarge      = 8   // so many times
+	whenCramped    = 64  // so many times if the table was in such a place already
+	crampedUnits   = 32  // more in a bucket of a partial table are too many, if the table is small
+	fewBytes       = 1 << 20
+	partOfBudget   = 32 // so large a part of it is little, too
 	maxBuckets     = 8 * bucketKeyBytes
 )
 
 // layOut decides how many buckets the table has on disk, at a Freeze that finds so many entries changed. fresh says that it is written over nothing, again that it
 // was written before, and all of it must be.
 func (t *Hash) layOut(f *Frozen, dirty int) (fresh, again bool) {
-	n, grown := t.units(t.used-t.tombs), 1
-	if sp := t.inf.sp; sp.budget > 0 && sp.mem.Load() > sp.budget/beforeLarge {
+	n, sp, grown, cramped := t.units(t.used-t.tombs), t.inf.sp, 1, t.cramped
+	t.cramped = false
+	switch {
+	case cramped:
+		grown = whenCramped
+	case sp.budget > 0 && sp.mem.Load() > sp.budget/beforeLarge:
 		grown = whenLarge
 	}
+	size := max(n, t.units(t.expect))
 	if !t.laid {
-		t.bits, t.laid = bucketsOf(max(n, t.units(t.expect))*grown), true
+		t.bits, t.laid = bucketsOf(size*grown), true
 		return true, false
 	}
-	most, least := n>>t.bits > mostUnits, t.bits > fewBits && n < 1<<t.bits/whenLarge
-	if !most && !least || t.disk.partial || bucketsOf(n*grown) == t.bits || !t.inf.sp.hasRoom(int64(t.used-dirty)*unitBytes/4) {
+	most, least := cramped || n>>t.bits > mostUnits, t.bits > fewBits && size < 1<<t.bits/whenLarge
+	if !most && !least || t.disk.partial || bucketsOf(size*grown) == t.bits || !sp.hasRoomFor(t.copyBytes(t.used-dirty)) {
 		return false, false
 	}
-	t.bits = bucketsOf(n * grown)
+	t.bits = bucketsOf(size * grown)
 	f.ranges = append(f.ranges, Range{t.prefix, PrefixEnd(t.prefix)})
 	return true, true
 }
 
+// uncramp reads back all of a partial table that has many entries in a bucket, if that is little, so that the next Freeze finds all of it and lays it out anew. Of
+// a table that was small when something of it was dropped from memory, and then grows, all would be in a few buckets for ever.
+func (t *Hash) uncramp() {
+	n := t.units(t.used - t.tombs + int(t.disk.absent))
+	if n>>t.bits > crampedUnits && t.bits < maxBuckets && t.inf.sp.isLittle(max(t.disk.absent*t.entryBytes(), unitBytes*(int64(n)-t.Len()))) {
+		t.fetchAll()
+		t.cramped = true
+	}
+}
+
+// copyBytes gives what copies of n entries occupy, about.
+func (t *Hash) copyBytes(n int) int64 {
+	return max(int64(n)*unitBytes/4, int64(t.units(n)-n)*unitBytes)
+}
+
+// isLittle says of bytes that they may come on top of the budget.
+func (s *Space) isLittle(n int64) bool { return n <= max(fewBytes, s.budget/partOfBudget) }
+
+func (s *Space) hasRoomFor(n int64) bool { return s.isLittle(n) || s.hasRoom(n) }
+
 // units gives the size of n entries on disk, about: their number, or more if they are long.
 func (t *Hash) units(n int) int {
-	if t.used == 0 {
+	if t.used == 0 || n == 0 {
 		return n
 	}
 	each := 4 + 3*t.w + (len(t.arena)-t.waste+int(t.blobBytes))/t.used

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -111,17 +110,20 @@ func (t *Hash) eachOnDisk(lo, hi []byte, f func(r *blockReader) bool) {
 	var err error
 	fail(t.inf.sp.backing.Scan(lo, hi, false, func(k, v []byte) bool {
 		var b []byte
-		if b, err = m.one(v, true); err != nil || len(k) != len(t.prefix)+bucketKeyBytes || !t.openBlock(&r, b) {
+		if b, err = m.one(v, true); err == nil && (len(k) != len(t.prefix)+bucketKeyBytes || !t.openBlock(&r, b)) {
+			err = errBlock
+		}
+		going := err == nil
+		for going && r.next() {
+			going = f(&r)
+		}
+		if err = cmp.Or(err, r.err); err != nil {
+			err = fmt.Errorf("state key %x: %w", k, err)
 			return false
 		}
-		for r.next() {
-			if !f(&r) {
-				return false
-			}
-		}
-		return r.err == nil
+		return going
 	}))
-	fail(errors.Join(err, r.err))
+	fail(err)
 }
 
 // openBlock begins to read a block of the table.

@@ -163,6 +163,6 @@ func (t *Hash) reset() {
 	t.freeRare()
 	t.blobs, t.blobBytes = nil, 0
 	t.free = t.free[:0]
-	t.disk, t.bits, t.laid = diskState{}, 0, false
+	t.disk, t.bits, t.laid, t.cramped = diskState{}, 0, false, false
 	t.fz, t.thawed, t.pass = nil, 0, nil
 }
