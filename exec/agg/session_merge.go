@@ -44,10 +44,15 @@ type mergedSessions struct {
 	key     []byte     // of the row or entry at hand
 	okey    []byte     // of an older entry
 	skey    []byte     // of an entry of starts
-	hits    []hit
-	slots   []int32
-	to      []int32 // of a merge
-	from    []int32
+	find    struct {   // the arguments of addOlder, which would be made anew for each call
+		hash [1]uint64
+		off  [2]uint32
+		slot [1]int32
+	}
+	hits  []hit
+	slots []int32
+	to    []int32 // of a merge
+	from  []int32
 
 	one     [1]int32
 	read    int64 // of near

@@ -22,10 +22,10 @@ const olderKeyTail = 9
 
 // addOlder makes the entry of an older session.
 func (m *mergedSessions) addOlder(start int64) int32 {
-	k := m.olderKey(start)
-	var slot [1]int32
-	m.t[inOlder].h.FindOrAddBytes([]uint64{table.HashBytes(k)}, []uint32{0, uint32(len(k))}, k, slot[:])
-	return slot[0]
+	k, x := m.olderKey(start), &m.find
+	x.hash[0], x.off[1] = table.HashBytes(k), uint32(len(k))
+	m.t[inOlder].h.FindOrAddBytes(x.hash[:], x.off[:], k, x.slot[:])
+	return x.slot[0]
 }
 
 // older finds the entry of an older session, which must be there.
