@@ -23,7 +23,7 @@ import (
 // durable: every row counts exactly once.
 
 // ChunksAhead is how many large chunks a source has under way: one of which the epoch runs, and others that wait behind it, so that at full speed
-// neither waits for the other to wake.
+// neither waits for the other to wake. There are fewer where they would take more than a 64th of the memory budget.
 const ChunksAhead = 4
 
 // Bounds of the waiting of sources.
@@ -273,11 +273,7 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 	for poll := minPoll; ; {
 		asked := time.Now()
 		ch, err := src.Read(ctx, sourceRows)
-		ahead := 0 // chunks that may stay under way
-		if err == nil && ch != nil {
-			ahead = f.room()
-		}
-		if lerr := f.land(ahead); lerr != nil {
+		if lerr := f.land(ch); lerr != nil {
 			return lerr
 		}
 		if err != nil {
@@ -301,26 +297,29 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 
 // flights are the chunks of a source that are under way, oldest first.
 type flights struct {
-	e    *Engine
-	outs []chan error
+	e     *Engine
+	under []flight
+	bytes int64
 	// alone: the newest ends its epoch, so that another may be queued behind it.
 	alone bool
 }
 
-// room is how many may stay under way when another is queued.
-func (f *flights) room() int {
-	if f.alone {
-		return ChunksAhead - 1
-	}
-	return 0
+type flight struct {
+	out   chan error
+	bytes int64
 }
 
-// land waits until at most so many are under way, and gives the error of the first that was not taken.
-func (f *flights) land(most int) error {
-	for len(f.outs) > most {
-		err := f.e.outcome(f.outs[0])
-		f.outs = append(f.outs[:0], f.outs[1:]...)
-		if err != nil {
+// room says whether another chunk may be queued behind what is under way: there are few, and they take little memory.
+func (f *flights) room(ch *connector.Chunk) bool {
+	return f.alone && len(f.under) < ChunksAhead && f.bytes+int64(ch.Rows.MemBytes()) <= f.e.opts.MemoryBytes/64
+}
+
+// land waits until there is room for a chunk; nil: until nothing is under way. It gives the error of the first that was not taken.
+func (f *flights) land(ch *connector.Chunk) error {
+	for len(f.under) > 0 && (ch == nil || !f.room(ch)) {
+		first := f.under[0]
+		f.under, f.bytes = append(f.under[:0], f.under[1:]...), f.bytes-first.bytes
+		if err := f.e.outcome(first.out); err != nil {
 			return err
 		}
 	}
@@ -329,8 +328,8 @@ func (f *flights) land(most int) error {
 
 // landAll waits until none is under way.
 func (f *flights) landAll() {
-	for len(f.outs) > 0 {
-		_ = f.land(0) // what is wrong was told of the first
+	for len(f.under) > 0 {
+		_ = f.land(nil) // what is wrong was told of the first
 	}
 }
 
@@ -353,7 +352,8 @@ func (s *source) submit(ctx context.Context, ch *connector.Chunk, f *flights) er
 		a.settle(s.e)
 		return err
 	}
-	f.outs, f.alone = append(f.outs, out), u.last
+	n := int64(ch.Rows.MemBytes())
+	f.under, f.bytes, f.alone = append(f.under, flight{out, n}), f.bytes+n, u.last
 	return nil
 }
 
