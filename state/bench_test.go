@@ -165,3 +165,54 @@ func BenchmarkCheckpoint(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkColdKeys is the cost of a key that is only on disk, for batches of so many among three million, some of which several checkpoints have
+// changed, with a small cache.
+func BenchmarkColdKeys(b *testing.B) {
+	const n, step = 3 << 20, 1 << 18
+	st, err := state.Open(filepath.Join(b.TempDir(), "db"), state.Options{ReserveBytes: 1, CacheBytes: 12 << 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = st.Close() })
+	sp := st.Space(9)
+	sp.SetBudget(4 << 20)
+	h := sp.Hash(table.Decl{Name: "t", IntKey: true, Words: 2})
+	slots, next := make([]int32, step), int64(0)
+	batch := func(n int) []int64 {
+		keys := make([]int64, n)
+		for i := range keys {
+			keys[i] = next * 514_229 % (3 << 20)
+			next++
+		}
+		return keys
+	}
+	write := func(keys []int64) {
+		h.FindOrAddInts(keys, nil, slots)
+		for i := range keys {
+			h.Words(slots[i])[0] += keys[i]
+		}
+		h.MarkDirty(slots[:len(keys)])
+		if err := st.Write(context.Background(), []*state.Section{state.SpaceSection(9, sp.Freeze())}, nil); err != nil {
+			b.Fatal(err)
+		}
+		sp.Evict(0)
+	}
+	for range n / step {
+		write(batch(step))
+	}
+	for range 6 {
+		write(batch(1 << 15))
+	}
+	for _, size := range []int{1000, 6500, 65_000} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			for done := 0; done < b.N; done += size {
+				b.StopTimer()
+				keys := batch(size)
+				sp.Evict(0)
+				b.StartTimer()
+				h.FindManyInts(keys, slots)
+			}
+		})
+	}
+}
