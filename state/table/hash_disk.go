@@ -32,7 +32,6 @@ const (
 const (
 	segmentEntries = 2048 // a segment has about so many, or twice as many, when the table becomes partial
 	maxSegBits     = 16
-	hashKeyBytes   = 2 // of the hash, in keys of rows of stretches
 )
 
 // miss is a key that is not in memory and may be on disk.

@@ -25,6 +25,9 @@ import (
 const (
 	chunkRows  = 64
 	chunkBytes = 32 << 10
+
+	hashKeyBytes = 2 // of the hash, in keys of chunks
+
 	chunkKind  = 0
 	pageKind   = 1
 	stretchRow = 96 // estimate of the memory of a row
