@@ -46,6 +46,9 @@ func (m *merging) Finish(includesBase bool) ([]byte, io.Closer, error) {
 	if err != nil {
 		return nil, nil, corrupt("operator state: %v", err)
 	}
+	if &val[0] != &m.val[0] {
+		m.buf = val // it may have grown
+	}
 	return val, m, nil
 }
 
