@@ -184,8 +184,11 @@ func (f *Frozen) Bytes() int64 {
 	n := int64(0)
 	for _, p := range f.written() {
 		n += p.bytes
-		if p.hash != nil { // blocks have less of a key
-			n -= 8 * int64(p.n)
+		if h := p.hash; h != nil { // blocks have no tags, and less of a number
+			n -= int64(p.n) * 4
+			if h.ints {
+				n -= int64(p.n) * 4
+			}
 		}
 	}
 	return n

@@ -16,10 +16,11 @@ const (
 	fewBits        = 6   // a table with up to so many bits is not laid out anew because it became smaller
 	beforeLarge    = 8   // where a space takes such a part of its budget, tables may become larger than that, and can't be laid out anew then
 	whenLarge      = 8   // so many times
-	whenCramped    = 64  // so many times if the table was in such a place already
 	crampedUnits   = 32  // more in a bucket of a partial table are too many, if the table is small
+	crampedBits    = 16  // of such a table then: entries have buckets of their own, until it is no longer small
 	fewBytes       = 1 << 20
-	partOfBudget   = 32 // so large a part of it is little, too
+	partOfBudget   = 32      // so large a part of it is little, too
+	mostAtOnce     = 8 << 20 // bytes that are read at once so that a table can be laid out anew
 	maxBuckets     = 8 * bucketKeyBytes
 )
 
@@ -28,31 +29,33 @@ const (
 func (t *Hash) layOut(f *Frozen, dirty int) (fresh, again bool) {
 	n, sp, grown, cramped := t.units(t.used-t.tombs), t.inf.sp, 1, t.cramped
 	t.cramped = false
-	switch {
-	case cramped:
-		grown = whenCramped
-	case sp.budget > 0 && sp.mem.Load() > sp.budget/beforeLarge:
+	if sp.budget > 0 && sp.mem.Load() > sp.budget/beforeLarge {
 		grown = whenLarge
 	}
 	size := max(n, t.units(t.expect))
+	bits := bucketsOf(size * grown)
+	if cramped {
+		bits = max(bits, crampedBits)
+	}
 	if !t.laid {
-		t.bits, t.laid = bucketsOf(size*grown), true
+		t.bits, t.laid = bits, true
 		return true, false
 	}
 	most, least := cramped || n>>t.bits > mostUnits, t.bits > fewBits && size < 1<<t.bits/whenLarge
-	if !most && !least || t.disk.partial || bucketsOf(size*grown) == t.bits || !sp.hasRoomFor(t.copyBytes(t.used-dirty)) {
+	if !most && !least || t.disk.partial || bits == t.bits || !sp.hasRoomFor(t.copyBytes(t.used-dirty)) {
 		return false, false
 	}
-	t.bits = bucketsOf(size * grown)
+	t.bits = bits
 	f.ranges = append(f.ranges, Range{t.prefix, PrefixEnd(t.prefix)})
 	return true, true
 }
 
-// uncramp reads back all of a partial table that has many entries in a bucket, if that is little, so that the next Freeze finds all of it and lays it out anew. Of
-// a table that was small when something of it was dropped from memory, and then grows, all would be in a few buckets for ever.
+// uncramp reads back all of a small partial table that changes and has many entries in a bucket, so that the next Freeze finds all of it and lays it out anew. Of
+// a table that is still small when something of it is dropped from memory, all that comes later would be in a few buckets for ever.
 func (t *Hash) uncramp() {
-	n := t.units(t.used - t.tombs + int(t.disk.absent))
-	if n>>t.bits > crampedUnits && t.bits < maxBuckets && t.inf.sp.isLittle(max(t.disk.absent*t.entryBytes(), unitBytes*(int64(n)-t.Len()))) {
+	n, all := t.units(t.used-t.tombs+int(t.disk.absent)), t.Len()
+	size := max(all*t.entryBytes(), (int64(n)-all)*unitBytes)
+	if t.dirty > 0 && n>>t.bits > crampedUnits && t.bits < crampedBits && size <= mostAtOnce && t.inf.sp.isLittle(size) {
 		t.fetchAll()
 		t.cramped = true
 	}
