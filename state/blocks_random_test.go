@@ -176,7 +176,7 @@ func TestBlocksInTheStore(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 3 {
-		fs := vfs.NewMem()
+		fs := vfs.NewCrashableMem()
 		b := &blockSpace{t: t, r: r, want: [3]map[string]string{{}, {}, {}}}
 		b.open(fs)
 		for range 50 {
@@ -204,14 +204,20 @@ func TestBlocksInTheStore(t *testing.T) {
 				}
 			case 2:
 				b.verify()
-			case 3: // what came since the checkpoint is lost, so there is another one
+			case 3, 4: // what came since the checkpoint would be lost, so there is another one
 				if err := b.st.Write(context.Background(), []*state.Section{state.SpaceSection(viewOID, b.sp.Freeze())}, nil); err != nil {
 					t.Fatal(err)
 				}
-				b.verify()
+				left := fs
+				if r.IntN(2) == 0 { // power fails
+					left = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
+				} else {
+					b.verify()
+				}
 				if err := b.st.Close(); err != nil {
 					t.Fatal(err)
 				}
+				fs = left
 				b.open(fs)
 			}
 		}
