@@ -15,7 +15,7 @@ const (
 	unitBytes      = 128 // bytes on disk that count as an entry
 	fewBits        = 6   // a table with up to so many bits is not laid out anew because it became smaller
 	beforeLarge    = 8   // where a space takes such a part of its budget, tables may become larger than that, and can't be laid out anew then
-	whenLarge      = 8   // so many times
+	whenLarge      = 32  // so many times
 	crampedUnits   = 32  // more in a bucket of a partial table are too many, if the table is small
 	crampedBits    = 16  // of such a table then: entries have buckets of their own, until it is no longer small
 	fewBytes       = 1 << 20
