@@ -490,6 +490,10 @@ func delayOf(n plan.Node, col int, cat *catalog.Catalog) int64 {
 	switch x := n.(type) {
 	case *plan.Scan:
 		return relationDelay(x.Rel, cat, 0)
+	case *plan.Filter:
+		return delayOf(x.Input, col, cat)
+	case *plan.Dedup:
+		return delayOf(x.Input, col, cat)
 	case *plan.Project:
 		if c := timeColumn(x.Exprs[col]); c != nil {
 			return delayOf(x.Input, c.Index, cat)
