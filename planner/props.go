@@ -485,33 +485,40 @@ func needOrder(n plan.Node) {
 	}
 }
 
-// delayOf gives the delay of the watermark that a column carries: the greatest of the streams that it may come from.
+// delayOf gives the delay of the watermark that a column carries: that of the stream that it comes from, or the greatest if it may come from several.
 func delayOf(n plan.Node, col int, cat *catalog.Catalog) int64 {
+	var from plan.Expr = &plan.Col{Index: col} // in terms of the input
+	var input plan.Node
 	switch x := n.(type) {
 	case *plan.Scan:
 		return relationDelay(x.Rel, cat, 0)
-	case *plan.Filter:
-		return delayOf(x.Input, col, cat)
-	case *plan.Dedup:
-		return delayOf(x.Input, col, cat)
 	case *plan.Project:
-		if c := timeColumn(x.Exprs[col]); c != nil {
-			return delayOf(x.Input, c.Index, cat)
-		}
+		input, from = x.Input, x.Exprs[col]
 	case *plan.Window:
-		if col == width(x.Input) {
-			if c := timeColumn(x.Time); c != nil {
-				return delayOf(x.Input, c.Index, cat)
-			}
+		if input = x.Input; col >= width(input) {
+			from = x.Time
 		}
-		return delayOf(x.Input, min(col, width(x.Input)-1), cat)
+	case *plan.Aggregate:
+		keys := x.Keys
+		if x.Session != nil {
+			keys = append([]plan.Expr{x.Session.Time}, keys...)
+		}
+		if col < len(keys) {
+			input, from = x.Input, keys[col]
+		}
 	case *plan.Join:
 		if k := width(x.Left); col >= k {
 			return delayOf(x.Right, col-k, cat)
 		}
 		return delayOf(x.Left, col, cat)
+	case *plan.Filter, *plan.Dedup, *plan.TopN, *plan.TemporalFilter, *plan.AppendFinal, *plan.OverWindow, *plan.TableFunc: // input columns come first
+		if in := n.Inputs(); len(in) == 1 && col < width(in[0]) {
+			input = in[0]
+		}
 	}
-	// Elsewhere the column may have moved: the greatest delay beneath is safe, as it only keeps keys for longer.
+	if c := timeColumn(from); input != nil && c != nil {
+		return delayOf(input, c.Index, cat)
+	}
 	var most int64
 	eachNode(n, func(m plan.Node) {
 		if s, ok := m.(*plan.Scan); ok {
