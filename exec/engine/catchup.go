@@ -57,8 +57,13 @@ func (v *view) hold(in *epochInput) {
 	for _, s := range v.graph.Sources() {
 		oid := s.Rel.OID
 		if h.changes[oid] == nil {
-			// Changes of views are reused from epoch to epoch, those of streams and tables belong to the epoch.
+			// Changes of views are reused from epoch to epoch, those of streams and tables belong to the epoch but where they are lent.
 			h.changes[oid] = append([]part(nil), in.changes(oid)...)
+			for i := range h.changes[oid] {
+				if p := &h.changes[oid][i]; p.lent {
+					p.b, p.lent = p.b.Keep(), false
+				}
+			}
 		}
 		h.marks[oid] = in.marks(oid)
 		if s, ok := in.stream(oid); ok {

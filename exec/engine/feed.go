@@ -46,7 +46,7 @@ func appendOffsets(dst []byte, o []sourceOffset) ([]byte, error) {
 }
 
 // Feed gives a stream the rows of a source in this process as one epoch, and returns when every view shows them. b has all columns of
-// the stream and must not change until the next call returns. The log keeps only the number of rows, so the database can
+// the stream and must not change until Feed returns. The log keeps only the number of rows, so the database can
 // be opened again only from a checkpoint that has them all: the source must be able to give them again (a bench, a replayable file).
 // It may be called from any goroutine.
 func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch) error {
@@ -59,7 +59,7 @@ func (e *Engine) Feed(ctx context.Context, schema, stream string, b *batch.Batch
 
 // FeedAhead is Feed for a source that reads ahead: it returns when the rows are queued, and wait when every view shows them or they were
 // not taken, of which it gives the error. Who goes on after an error of one batch must know what became of those that were queued behind it. Until
-// wait has returned b must not change.
+// wait has returned, which is called once, b must not change.
 func (e *Engine) FeedAhead(ctx context.Context, schema, stream string, b *batch.Batch) (wait func() error, err error) {
 	rel := e.current().cat.Relation(schema, stream)
 	if rel == nil || rel.Kind != catalog.Stream {
@@ -69,7 +69,7 @@ func (e *Engine) FeedAhead(ctx context.Context, schema, stream string, b *batch.
 		return nil, err
 	}
 	f := e.newFeeding()
-	f.rows, f.part[0].b = b.N, b
+	f.rows, f.part[0] = b.N, part{b: b, lent: true}
 	f.change = relChange{rel: rel, parts: f.part[:], replayable: true}
 	if err := e.enqueue(ctx, &f.unit); err != nil {
 		return nil, err
@@ -97,12 +97,16 @@ func (e *Engine) newFeeding() *feeding {
 	return f
 }
 
-// enter puts the batch into an epoch.
+// enter puts the batch into an epoch. The stream may have been altered or dropped since the batch was queued.
 func (f *feeding) enter(b *epochBuild) error {
-	rel := f.change.rel
+	rel := b.cat.ByOID(f.change.rel.OID)
+	if rel == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" was dropped", f.change.rel.Name)
+	}
 	if b.changes[rel.OID] != nil {
 		return sqlerr.New(sqlerr.ObjectInUse, "stream \"%s\" is written to by others", rel.Name)
 	}
+	f.change.rel, f.part[0].b = rel, pad(rel, f.part[0].b)
 	b.changes[rel.OID] = &f.change
 	b.order = append(b.order, rel.OID)
 	return nil

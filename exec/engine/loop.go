@@ -208,13 +208,15 @@ type relChange struct {
 	read *connector.Extent
 }
 
-// part is some of the rows by which a relation changes: a batch, which belongs to the epoch, or the chunks of a large
+// part is some of the rows by which a relation changes: a batch, which belongs to the epoch or is lent to it, or the chunks of a large
 // statement that were spooled into the log before it; or both, where a batch was spooled ahead and is still in memory.
 type part struct {
 	b  *batch.Batch
 	sp *state.Spooled
 	// spRows is sp's number of rows, where there is no batch.
 	spRows int64
+	// lent says that the batch is its maker's again when the epoch ends.
+	lent bool
 }
 
 // rows is the part's number of rows.

@@ -145,6 +145,7 @@ func (e *Engine) drop(oid catalog.OID) {
 	switch {
 	case e.streams[oid] != nil:
 		s := e.streams[oid]
+		s.settle() // it may have rows in the epoch that drops it, at whose end nobody finds it any more
 		delete(e.streams, oid)
 		e.ordered = nil
 		e.forget(s)
