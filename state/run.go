@@ -152,13 +152,7 @@ func (c *cursor) step() bool {
 	return true
 }
 
-// newMerge walks the keys in [lo, hi); nil: no bound.
-func newMerge(runs []*run, lo, hi []byte) *merge {
-	m := &merge{src: make([]cursor, 0, len(runs))}
-	m.seek(runs, lo, hi)
-	return m
-}
-
+// seek begins to walk the keys in [lo, hi); nil: no bound.
 func (m *merge) seek(runs []*run, lo, hi []byte) {
 	m.src = m.src[:0]
 	for _, r := range runs {

@@ -97,7 +97,8 @@ func TestRunsSum(t *testing.T) {
 				}
 			}
 		}
-		heap, n := newMerge(runs, nil, nil), 0
+		heap, n := &merge{}, 0
+		heap.seek(runs, nil, nil)
 		for heap.next() {
 			if heap.weight == 0 {
 				continue
