@@ -142,6 +142,9 @@ const (
 	tierRuns = 8  // of about one size
 	lateTier = 16 // of about one size that nobody has read: to merge them is to sort them, the fewer times the better
 	fanIn    = 4
+
+	// unreadPart is which part of the cache's size runs that nobody has read may take before they are merged like others, which may leave less of them.
+	unreadPart = 4
 )
 
 // compact merges the last runs when fanIn of them are of similar size, so that
@@ -198,15 +201,16 @@ func (r *Rows) Publish(epoch uint64) {
 	r.sealed, r.pendingRows = nil, 0
 	r.view.Store(&v)
 	if !r.merging {
-		if runs := tooMany(v.runs[r.frozen:], max(r.parts, 1)); runs != nil {
+		if runs := tooMany(v.runs[r.frozen:], max(r.parts, 1), r.st.opts.CacheBytes/unreadPart); runs != nil {
 			r.beginMerge(runs, 1)
 		}
 	}
 }
 
 // tooMany gives the runs at the end that are to be merged, nil if there are none yet. They are of about one size, so that a row
-// is merged once for each time that there are tierRuns times as many; those of one epoch are several parts.
-func tooMany(runs []*run, parts int) []*run {
+// is merged once for each time that there are tierRuns times as many; those of one epoch are several parts. Up to so many bytes of those that nobody has read
+// wait for others.
+func tooMany(runs []*run, parts int, unread int64) []*run {
 	n := len(runs)
 	lo := n - 1
 	for lo > 0 && len(runs[lo-1].recs) <= 2*len(runs[n-1].recs) {
@@ -214,9 +218,10 @@ func tooMany(runs []*run, parts int) []*run {
 	}
 	tier, late := n-lo, 0
 	for late < n && runs[n-1-late].unread() {
+		unread -= runs[n-1-late].memBytes()
 		late++
 	}
-	if tier > lateTier*parts || tier > tierRuns*parts && tier > late {
+	if tier > lateTier*parts || tier > tierRuns*parts && (tier > late || unread < 0) {
 		return runs[lo:]
 	}
 	if n-late+min(late, tierRuns*parts) > manyRuns+tierRuns*(parts-1) {
