@@ -69,10 +69,10 @@ func (o *Options) ownBytes() int64 { return o.MemoryBytes - min(programBytes, o.
 func (o *Options) keptState() int64 { return o.ownBytes() / 4 }
 
 // muchState is when a checkpoint is brought forward, the copies that it makes included. However small the budget, there has to be room for some epochs.
-func (o *Options) muchState() int64 { return max(o.ownBytes()/2, minMemoryLimit/4) }
+func (o *Options) muchState() int64 { return max(o.ownBytes()/16*7, minMemoryLimit/4) }
 
 // mostState is when epochs wait for it. From muchState to there they go on at the pace at which it is written.
-func (o *Options) mostState() int64 { return max(o.ownBytes()/16*11, minMemoryLimit/2) }
+func (o *Options) mostState() int64 { return max(o.ownBytes()/16*9, minMemoryLimit/2) }
 
 // memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
 // concerns few of them. It runs on the loop's goroutine.
