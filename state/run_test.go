@@ -29,35 +29,11 @@ func TestRunsSum(t *testing.T) {
 		var given []*batch.Batch
 		rows := 0
 		for range 1 + rnd.Intn(6) {
-			r := &run{}
-			for range rnd.Intn(4) {
-				b := batch.New(codec.types, 0)
-				for range rnd.Intn([]int{300, 300, 300, 12_000}[rnd.Intn(4)]) {
-					b.Cols[0].AppendString(fmt.Sprint(prefix, rnd.Intn(keys)))
-					if b.Cols[1].AppendInt(int64(rnd.Intn(3))); rnd.Intn(5) == 0 {
-						b.Cols[1].SetNull(b.N)
-					}
-					w := int64(1 - 2*rnd.Intn(2))
-					b.EndRow(w)
-					k, _ := codec.appendRow(nil, b, b.N-1)
-					if want[string(k)] += w; want[string(k)] == 0 {
-						delete(want, string(k))
-					}
-				}
-				r.add(&codec, b)
-				b.Gift = &batch.Gift{}
-				given, rows = append(given, b), rows+b.N
+			r, batches := randomRun(t, rnd, &codec, prefix, keys, want)
+			runs, given = append(runs, r), append(given, batches...)
+			for _, b := range batches {
+				rows += b.N
 			}
-			if rnd.Intn(2) == 0 {
-				r.late = &late{}
-				if rnd.Intn(3) == 0 {
-					checkRun(t, r.inOrder())
-				}
-			} else {
-				r = r.sorted()
-				checkRun(t, r)
-			}
-			runs = append(runs, r)
 		}
 		var sorted []string
 		for k := range want {
@@ -74,28 +50,8 @@ func TestRunsSum(t *testing.T) {
 				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, out.key(i), out.recs[i].weight, k, want[k])
 			}
 		}
-		number := 1 + rnd.Intn(5)
-		together := Rows{st: &Store{lateFrom: rnd.Intn(2) << 30}, codec: codec, tail: &run{}, team: workers.Team{Number: func() int { return number }}}
-		for _, b := range given {
-			together.Apply(b)
-		}
-		together.sealTail()
-		if len(given) > 1 && together.st.lateFrom == 0 && number > 1 && together.parts < 2 && rows >= 2*sealRows {
-			t.Fatalf("round %d: %d rows in %d batches were encoded by one of %d workers", round, rows, len(given), number)
-		}
-		all := &run{}
-		if len(together.sealed) > 0 {
-			all = mergeRuns(together.sealed).inOrder()
-		}
-		if len(all.recs) != len(out.recs) {
-			t.Fatalf("round %d: %d rows of %d workers, want %d", round, len(all.recs), number, len(out.recs))
-		} else {
-			checkRun(t, all)
-			for i, c := range all.recs {
-				if !bytes.Equal(all.key(i), out.key(i)) || c.weight != out.recs[i].weight || c.klen != out.recs[i].klen {
-					t.Fatalf("round %d: row %d of %d workers is %q x%d", round, i, number, all.key(i), c.weight)
-				}
-			}
+		if err := sealedTogether(t, rnd, codec, given, rows, out); err != "" {
+			t.Fatalf("round %d: %s", round, err)
 		}
 		heap, n := &merge{}, 0
 		heap.seek(runs, nil, nil)
@@ -112,6 +68,66 @@ func TestRunsSum(t *testing.T) {
 			t.Fatalf("round %d: %d rows from the heap, %d from the sort", round, n, len(out.recs))
 		}
 	}
+}
+
+// randomRun gives a run of random changes, late or sorted, and the batches of which it was made; want gets their weights by row.
+func randomRun(t *testing.T, rnd *rand.Rand, codec *rowCodec, prefix string, keys int, want map[string]int64) (r *run, given []*batch.Batch) {
+	r = &run{}
+	for range rnd.Intn(4) {
+		b := batch.New(codec.types, 0)
+		for range rnd.Intn([]int{300, 300, 300, 12_000}[rnd.Intn(4)]) {
+			b.Cols[0].AppendString(fmt.Sprint(prefix, rnd.Intn(keys)))
+			if b.Cols[1].AppendInt(int64(rnd.Intn(3))); rnd.Intn(5) == 0 {
+				b.Cols[1].SetNull(b.N)
+			}
+			w := int64(1 - 2*rnd.Intn(2))
+			b.EndRow(w)
+			k, _ := codec.appendRow(nil, b, b.N-1)
+			if want[string(k)] += w; want[string(k)] == 0 {
+				delete(want, string(k))
+			}
+		}
+		r.add(codec, b)
+		b.Gift = &batch.Gift{}
+		given = append(given, b)
+	}
+	if rnd.Intn(2) == 0 {
+		r.late = &late{}
+		if rnd.Intn(3) == 0 {
+			checkRun(t, r.inOrder())
+		}
+		return r, given
+	}
+	r = r.sorted()
+	checkRun(t, r)
+	return r, given
+}
+
+// sealedTogether has some workers encode the batches of an epoch, and says how what they make differs from out.
+func sealedTogether(t *testing.T, rnd *rand.Rand, codec rowCodec, given []*batch.Batch, rows int, out *run) string {
+	number := 1 + rnd.Intn(5)
+	together := Rows{st: &Store{lateFrom: rnd.Intn(2) << 30}, codec: codec, tail: &run{}, team: workers.Team{Number: func() int { return number }}}
+	for _, b := range given {
+		together.Apply(b)
+	}
+	together.sealTail()
+	if len(given) > 1 && together.st.lateFrom == 0 && number > 1 && together.parts < 2 && rows >= 2*sealRows {
+		return fmt.Sprintf("%d rows in %d batches were encoded by one of %d workers", rows, len(given), number)
+	}
+	all := &run{}
+	if len(together.sealed) > 0 {
+		all = mergeRuns(together.sealed).inOrder()
+	}
+	if len(all.recs) != len(out.recs) {
+		return fmt.Sprintf("%d rows of %d workers, want %d", len(all.recs), number, len(out.recs))
+	}
+	checkRun(t, all)
+	for i, c := range all.recs {
+		if !bytes.Equal(all.key(i), out.key(i)) || c.weight != out.recs[i].weight || c.klen != out.recs[i].klen {
+			return fmt.Sprintf("row %d of %d workers is %q x%d", i, number, all.key(i), c.weight)
+		}
+	}
+	return ""
 }
 
 func checkRun(t *testing.T, r *run) {
