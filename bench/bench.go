@@ -43,6 +43,8 @@ type Options struct {
 	Partitions int
 	// Epochs is how many epochs of the engine's workloads are measured; 0: as many as each says.
 	Epochs int
+	// ProfileAllocs records each allocation of what the engine's workloads measure, no others, for the runtime's profile "allocs".
+	ProfileAllocs bool
 
 	figures *figures // of this run
 }
@@ -233,7 +235,7 @@ func (w *workload) measure(ctx context.Context, o *Options) (_ *result, err erro
 	if err != nil {
 		return nil, err
 	}
-	if err := r.measure(func() (fed, error) { return f.feed(ctx, src, n) }, func() error { return f.checkpoint(ctx) }); err != nil {
+	if err := r.measure(o, func() (fed, error) { return f.feed(ctx, src, n) }, func() error { return f.checkpoint(ctx) }); err != nil {
 		return nil, err
 	}
 	if err := r.rows(ctx, s, before); err != nil {
@@ -291,10 +293,14 @@ func (f *feeder) checkpoint(ctx context.Context) error {
 }
 
 // measure runs f, which tells what it took, and then a checkpoint.
-func (r *result) measure(f func() (fed, error), checkpoint func() error) error {
+func (r *result) measure(o *Options, f func() (fed, error), checkpoint func() error) error {
 	runtime.GC()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
+	if o.ProfileAllocs {
+		runtime.MemProfileRate = 1
+		defer func() { runtime.MemProfileRate = 0 }()
+	}
 	cpu0, start := processCPU(), time.Now()
 	t, err := f()
 	if err != nil {

@@ -63,7 +63,7 @@ func (w *fileWorkload) measure(ctx context.Context, o *Options) (_ *result, err 
 	all := []string{"BEGIN",
 		fmt.Sprintf("CREATE STREAM events (k bigint, v bigint, x bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '1 second') WITH (connector = 'file', path = '%s', format = '%s', bounded = 'true', retention = '%s')", path, w.format, w.retention),
 		query1k.create(o), "COMMIT", "WAIT FOR events"}
-	if err := r.measure(func() (fed, error) {
+	if err := r.measure(o, func() (fed, error) {
 		start := time.Now()
 		for _, q := range all {
 			if _, err := query(ctx, s, q); err != nil {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,8 +23,13 @@ type Chunks struct {
 	types []types.Type
 
 	pending     []*batch.Batch // of this epoch
-	growing     bool           // the last one is not full, and c's own
+	cutter      *batch.Cutter  // of chunks that are copies
+	growing     *batch.Batch   // that grows behind the pending ones; nil: none
 	pendingRows int64
+	room        int // rows of this epoch that were copied
+	lastRoom    int // and of the last epoch with any
+	part        batch.Batch
+	spare       atomic.Int64 // bytes of the cutter's memory that no chunk has
 
 	mu     sync.Mutex // guards changes of view and frozen
 	view   atomic.Pointer[ChunksSnapshot]
@@ -45,7 +51,7 @@ type ChunksSnapshot struct {
 // Chunks opens the contents of an append-only relation as of the last
 // checkpoint. A relation is opened once.
 func (s *Store) Chunks(oid catalog.OID, ts []types.Type) *Chunks {
-	c := &Chunks{st: s, oid: oid, types: ts}
+	c := &Chunks{st: s, oid: oid, types: ts, cutter: batch.NewCutter(ts)}
 	n := s.countOf(oid)
 	c.view.Store(&ChunksSnapshot{c: c, pin: s.currentPin(), disk: n, rows: n.rows})
 	return c
@@ -55,47 +61,50 @@ func (s *Store) Chunks(oid catalog.OID, ts []types.Type) *Chunks {
 func (c *Chunks) Append(b *batch.Batch) {
 	c.pendingRows += totalWeight(b)
 	if b.Gift != nil && b.N >= batch.Target/4 && (b.N <= 2*batch.Target || !hasBytes(c.types)) {
-		c.adopt(b.Keep())
+		c.adopt(b)
 		return
 	}
 	for lo := 0; lo < b.N; {
-		n := len(c.pending)
-		if !c.growing {
-			c.pending = append(c.pending, batch.New(c.types, min(b.N-lo, batch.Target)))
-			n++
+		if c.growing == nil {
+			soon := max(b.N-lo, c.lastRoom-c.room)
+			c.growing = c.cutter.Next(min(soon, batch.Target), soon, -1)
 		}
-		last := c.pending[n-1]
-		hi := min(b.N, lo+batch.Target-last.N)
+		hi := min(b.N, lo+batch.Target-c.growing.N)
 		if lo == 0 && hi == b.N {
-			last.AppendBatch(b, nil)
+			c.growing.AppendBatch(b, nil)
 		} else {
-			last.AppendBatch(b.Slice(lo, hi), nil)
+			b.SliceTo(&c.part, lo, hi)
+			c.growing.AppendBatch(&c.part, nil)
+			for _, v := range c.part.Cols {
+				*v = batch.Vector{} // its memory is others'
+			}
 		}
-		lo, c.growing = hi, last.N < batch.Target
+		c.room += hi - lo
+		if lo = hi; c.growing.N == batch.Target {
+			c.grown()
+		}
 	}
 }
 
-// adopt makes chunks of a batch that lasts.
-func (c *Chunks) adopt(b *batch.Batch) {
-	c.growing = false
-	for i, v := range b.Cols {
-		if v.Type != c.types[i] { // of the same layout
-			as := *v
-			as.Type = c.types[i]
-			b.Cols[i] = &as
-		}
+// grown makes a chunk of what has grown.
+func (c *Chunks) grown() {
+	if c.growing != nil {
+		c.pending = append(c.pending, c.growing.Slice(0, c.growing.N))
+		c.cutter.Kept()
+		c.growing = nil
 	}
-	for lo := 0; lo < b.N; {
-		hi := lo + batch.Target
-		if b.N-lo <= 2*batch.Target {
-			hi = b.N
+}
+
+// adopt makes chunks, of up to twice the usual size, of a batch that is a gift.
+func (c *Chunks) adopt(b *batch.Batch) {
+	c.grown()
+	parts := (b.N + 2*batch.Target - 1) / (2 * batch.Target)
+	for i := range parts {
+		k := b.KeepPart(i*b.N/parts, (i+1)*b.N/parts)
+		for i, v := range k.Cols {
+			v.Type = c.types[i] // of the same layout
 		}
-		if lo == 0 && hi == b.N {
-			c.pending = append(c.pending, b)
-			return
-		}
-		c.pending = append(c.pending, b.Slice(lo, hi))
-		lo = hi
+		c.pending = append(c.pending, k)
 	}
 }
 
@@ -116,10 +125,14 @@ func totalWeight(b *batch.Batch) int64 {
 }
 
 // Discard forgets what was appended since the last Publish.
-func (c *Chunks) Discard() { c.pending, c.pendingRows, c.growing = nil, 0, false }
+func (c *Chunks) Discard() {
+	clear(c.pending)
+	c.pending, c.pendingRows, c.growing, c.room = c.pending[:0], 0, nil, 0
+}
 
 // Publish ends an epoch: snapshots taken from now on have its rows.
 func (c *Chunks) Publish(epoch uint64) {
+	c.grown()
 	if len(c.pending) == 0 {
 		return
 	}
@@ -129,7 +142,11 @@ func (c *Chunks) Publish(epoch uint64) {
 	v.Epoch = epoch
 	v.rows += c.pendingRows
 	v.mem = c.combine(v.mem)
+	if c.room > 0 {
+		c.lastRoom = c.room
+	}
 	c.Discard()
+	c.spare.Store(int64(c.cutter.MemBytes()))
 	c.view.Store(&v)
 }
 
@@ -173,7 +190,7 @@ func (c *Chunks) DropContents() {
 
 // MemBytes gives the memory of chunks that are not on disk.
 func (c *Chunks) MemBytes() int64 {
-	n := int64(0)
+	n := c.spare.Load()
 	for _, b := range c.view.Load().mem {
 		n += int64(b.MemBytes())
 	}
@@ -200,10 +217,10 @@ func (c *Chunks) Freeze() *Section {
 		s.bytes += int64(b.MemBytes())
 	}
 	s.each = func(f func(change) error) error {
-		var buf []byte
+		var key, buf []byte
 		for i, b := range mem {
-			buf = batch.Encode(buf[:0], b)
-			if err := f(change{op: opSet, key: contentKey(c.oid, first+uint64(i)), val: buf}); err != nil {
+			key, buf = binary.BigEndian.AppendUint64(append(key[:0], s.prefix...), first+uint64(i)), batch.Encode(buf[:0], b)
+			if err := f(change{op: opSet, key: key, val: buf}); err != nil {
 				return err
 			}
 		}
@@ -212,6 +229,8 @@ func (c *Chunks) Freeze() *Section {
 	disk := count{v.rows, v.disk.first, first + uint64(len(mem))}
 	s.records = []record{countRecord(c.oid, disk)}
 	c.frozen = len(v.mem)
+	c.cutter.Drop() // those who have chunks of its memory soon let go of them
+	c.spare.Store(0)
 	s.written = func(p *pin) { c.written(p, disk, len(mem)) }
 	return s
 }

@@ -22,7 +22,7 @@ func benchMain(args []string) int {
 	epochs := fs.Int("epochs", 0, "measure so many epochs of the engine's workloads; 0: as many as each says")
 	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
 	tracing := fs.String("trace", "", "write an execution trace of this process, for go tool trace, to this `file`")
-	allocs := fs.String("allocprofile", "", "write a profile of every allocation of this process to this `file`, which makes it slow")
+	allocs := fs.String("allocprofile", "", "write a profile of every allocation that the engine's workloads count to this `file`, which makes them slow")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -56,9 +56,9 @@ func benchMain(args []string) int {
 		defer pprof.StopCPUProfile()
 	}
 	if *allocs != "" {
-		runtime.MemProfileRate = 1
+		runtime.MemProfileRate = 0 // until a workload measures
 	}
-	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs}
+	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs, ProfileAllocs: *allocs != ""}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}
@@ -70,8 +70,11 @@ func benchMain(args []string) int {
 	return 0
 }
 
-// writeAllocs writes what the process has allocated so far.
+// writeAllocs writes which allocations were recorded. They get into the profile by collections of garbage that end after them.
 func writeAllocs(path string) error {
+	for range 3 {
+		runtime.GC()
+	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (g *group) dropSets(prefix []byte) {
 }
 
 func (g *group) emitChunk(ep *dataflow.Epoch, touched []touch, out dataflow.Emit) error {
-	fresh := g.freshBatch(len(touched))
+	fresh := g.freshBatch(len(touched), 0)
 	bad := map[int32]*sqlerr.Error{}
 	at := make([]int32, len(touched)) // row in fresh, -1 for none
 	olds := false
@@ -166,19 +166,16 @@ func (g *group) emitPairs(touched []touch, at []int32, fresh *batch.Batch, em *e
 	return em.flush()
 }
 
-// freshBatch gives an empty batch with room for n rows, of which the bytes are about as long as those of the rows that were given away last.
-func (g *group) freshBatch(n int) *batch.Batch {
-	if g.fresh == nil || g.freshRows < n {
-		g.freshRows = max(n, batch.Target/8)
-		g.fresh = batch.New(g.outTypes, g.freshRows)
-		for i, each := range g.freshBytes {
-			if each > 0 {
-				g.fresh.Cols[i].Data = make([]byte, 0, int(each*float64(g.freshRows))+64)
-			}
-		}
+// freshBatch gives an empty batch with room for n rows of soon that are about to come out.
+func (g *group) freshBatch(n, soon int) *batch.Batch {
+	if g.fresh == nil {
+		g.fresh = batch.NewCutter(g.outTypes)
 	}
-	g.fresh.Reset()
-	return g.fresh
+	except := -1
+	if g.span != nil {
+		except = g.event
+	}
+	return g.fresh.Next(max(n, batch.Target/8), soon, except)
 }
 
 func (g *group) emitter(out dataflow.Emit) *emitter {
@@ -279,7 +276,8 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 		defer func() { g.span = nil }()
 	}
 	for i := range parts {
-		if err := g.emitSlots(ep, t, slots[i*len(slots)/parts:(i+1)*len(slots)/parts], out); err != nil {
+		lo, hi := i*len(slots)/parts, (i+1)*len(slots)/parts
+		if err := g.emitSlots(ep, t, slots[lo:hi], len(slots)-lo, out); err != nil {
 			return err
 		}
 	}
@@ -294,12 +292,13 @@ func (g *group) spanOf(t *target, n int) *batch.Vector {
 	return v
 }
 
-// emitSlots gives the rows of entries, those that fail to the dead letters.
-func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out dataflow.Emit) error {
-	b := g.freshBatch(len(slots))
+// emitSlots gives the rows of entries, those that fail to the dead letters. They are the first of soon.
+func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, soon int, out dataflow.Emit) error {
+	b := g.freshBatch(len(slots), soon)
 	if g.span != nil { // in the place of the batch's own column, which it is to have back
 		own := b.Cols[g.event]
-		b.Cols[g.event] = g.span.Slice(0, len(slots))
+		g.spanPart = g.span.View(0, len(slots))
+		b.Cols[g.event] = &g.spanPart
 		defer func() { b.Cols[g.event] = own }()
 	}
 	if g.noteBad == nil {
@@ -331,7 +330,7 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, out data
 // giveAway emits the batch that freshBatch gave. Who takes a large one may have its memory: the rows of a window are many, and their last copy is the
 // first then.
 func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
-	if 2*b.N < g.freshRows || b.N < batch.Target/4 {
+	if b.N < batch.Target/4 {
 		return out(b)
 	}
 	g.gift.Taken = false
@@ -339,10 +338,9 @@ func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
 	err := out(b)
 	b.Gift = nil
 	if g.gift.Taken {
-		g.fresh, g.freshBytes = nil, g.freshBytes[:0]
-		for _, v := range b.Cols {
-			g.freshBytes = append(g.freshBytes, float64(len(v.Data))*1.05/float64(b.N))
-		}
+		g.fresh.Kept()
+	} else {
+		g.fresh.Unkept()
 	}
 	return err
 }

@@ -130,10 +130,10 @@ type epochState struct {
 	slots                 []int32
 	dead                  map[int32]bool
 	sorter                sorter
-	fresh                 *batch.Batch
-	freshRows             int           // that it was made for
-	freshBytes            []float64     // of a row, by column: of the batch that was given away last
+	fresh                 *batch.Cutter
 	span                  *batch.Vector // the event key of all rows that come out; nil: render makes it
+	spanPart              batch.Vector  // of a batch
+	keyCols               []*batch.Vector
 	gift                  batch.Gift
 	bad                   map[int32]*sqlerr.Error // of the batch that noteBad is told of
 	noteBad               failFunc
@@ -417,7 +417,8 @@ func (g *group) render(t *target, slots []int32, b *batch.Batch, fail failFunc) 
 	cols := b.Cols[:n:n]
 	if g.event >= 0 {
 		v := cols[g.event]
-		cols = append(append([]*batch.Vector(nil), cols[:g.event]...), cols[g.event+1:]...)
+		cols = append(append(g.keyCols[:0], cols[:g.event]...), cols[g.event+1:]...)
+		g.keyCols = cols
 		if g.start != nil {
 			starts := batch.NewVector(g.start.typ, len(slots))
 			g.keys.show(t, slots, append(cols, starts))

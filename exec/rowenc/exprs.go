@@ -77,10 +77,7 @@ func isPart(x plan.Expr) bool {
 // Last makes the vectors that Eval gave last as long as its input: those whose memory is not the input's are copied.
 func (e *Exprs) Last(vecs []*batch.Vector) {
 	for i, k := range e.kern {
-		if k != nil && e.part[i] {
-			v := *vecs[i]
-			vecs[i] = &v
-		} else if k != nil {
+		if k != nil && !e.part[i] {
 			v := batch.NewVector(vecs[i].Type, vecs[i].N)
 			v.AppendVector(vecs[i], nil)
 			vecs[i] = v

@@ -19,8 +19,8 @@ type Batch struct {
 	Gift *Gift
 }
 
-// Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep columns and weights, not the batch itself, by
-// setting Taken before it returns; it still may not change them. Otherwise the maker uses the memory again.
+// Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep the values of columns and the weights, not the batch or its
+// vectors themselves, by calling Keep before it returns; it still may not change them. Otherwise the maker uses the memory again.
 type Gift struct{ Taken bool }
 
 // Keep gives a batch with the rows of b that lasts: b's own memory if that is a gift, else a copy. It is read-only.
@@ -30,18 +30,58 @@ func (b *Batch) Keep() *Batch {
 		c.AppendBatch(b, nil)
 		return c
 	}
+	return b.KeepPart(0, b.N)
+}
+
+// KeepPart is Keep for rows [lo, hi) of a batch that is a gift. Of bytes it keeps those of all rows.
+func (b *Batch) KeepPart(lo, hi int) *Batch {
 	b.Gift.Taken = true
-	return &Batch{N: b.N, Cols: append([]*Vector(nil), b.Cols...), Weights: b.Weights}
+	return b.Slice(lo, hi)
 }
 
 // New makes an empty batch with columns of the given types.
 func New(ts []types.Type, capacity int) *Batch {
-	b := &Batch{Cols: make([]*Vector, len(ts))}
-	vecs := make([]Vector, len(ts))
+	b := shell(len(ts))
 	for i, t := range ts {
-		vecs[i].init(t, capacity)
-		b.Cols[i] = &vecs[i]
+		b.Cols[i].init(t, capacity)
 	}
+	return b
+}
+
+// shell makes a batch with n columns that are nothing yet. Of few columns it is one object: batches are many.
+func shell(n int) *Batch {
+	switch {
+	case n <= 2:
+		x := &struct {
+			b    Batch
+			cols [2]*Vector
+			vecs [2]Vector
+		}{}
+		return x.b.assemble(x.cols[:n:n], x.vecs[:n])
+	case n <= 4:
+		x := &struct {
+			b    Batch
+			cols [4]*Vector
+			vecs [4]Vector
+		}{}
+		return x.b.assemble(x.cols[:n:n], x.vecs[:n])
+	case n <= 8:
+		x := &struct {
+			b    Batch
+			cols [8]*Vector
+			vecs [8]Vector
+		}{}
+		return x.b.assemble(x.cols[:n:n], x.vecs[:n])
+	}
+	return new(Batch).assemble(make([]*Vector, n), make([]Vector, n))
+}
+
+// assemble gives b the columns vecs.
+func (b *Batch) assemble(cols []*Vector, vecs []Vector) *Batch {
+	for i := range vecs {
+		cols[i] = &vecs[i]
+	}
+	b.Cols = cols
 	return b
 }
 
@@ -117,7 +157,7 @@ func (b *Batch) AppendBatch(src *Batch, sel []int32) {
 
 // Slice gives rows [lo, hi), sharing memory.
 func (b *Batch) Slice(lo, hi int) *Batch {
-	s := &Batch{}
+	s := shell(len(b.Cols))
 	b.SliceTo(s, lo, hi)
 	return s
 }
@@ -125,14 +165,10 @@ func (b *Batch) Slice(lo, hi int) *Batch {
 // SliceTo makes s the rows [lo, hi), sharing memory, as Slice does, with s's own memory for what is not shared: s was made by SliceTo or is empty.
 func (b *Batch) SliceTo(s *Batch, lo, hi int) {
 	if len(s.Cols) != len(b.Cols) {
-		s.Cols = make([]*Vector, len(b.Cols))
-		vecs := make([]Vector, len(b.Cols))
-		for i := range vecs {
-			s.Cols[i] = &vecs[i]
-		}
+		s.assemble(make([]*Vector, len(b.Cols)), make([]Vector, len(b.Cols)))
 	}
 	for i, c := range b.Cols {
-		*s.Cols[i] = c.slice(lo, hi)
+		*s.Cols[i] = c.View(lo, hi)
 	}
 	s.N, s.Weights = hi-lo, nil
 	if b.Weights != nil {

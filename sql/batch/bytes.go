@@ -2,6 +2,7 @@ package batch
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -14,11 +15,22 @@ const (
 	packMost   = 100 // times that an S2 block may be shorter
 )
 
+// packScratch are S2 blocks that are being made.
+var packScratch = sync.Pool{New: func() any { return new([]byte) }}
+
 func appendBytes(dst, b []byte) []byte {
-	if len(b) >= packSample && len(s2.Encode(nil, b[:packSample])) <= packSample/packWorth {
-		if p := s2.Encode(nil, b); len(p) <= len(b)/packWorth && len(p) > len(b)/packMost {
-			dst = binary.AppendUvarint(append(dst, 1), uint64(len(p)))
-			return append(dst, p...)
+	if len(b) >= packSample {
+		scratch := packScratch.Get().(*[]byte)
+		defer packScratch.Put(scratch)
+		pack := func(b []byte) []byte {
+			*scratch = s2.Encode((*scratch)[:cap(*scratch)], b)
+			return *scratch
+		}
+		if len(pack(b[:packSample])) <= packSample/packWorth {
+			if p := pack(b); len(p) <= len(b)/packWorth && len(p) > len(b)/packMost {
+				dst = binary.AppendUvarint(append(dst, 1), uint64(len(p)))
+				return append(dst, p...)
+			}
 		}
 	}
 	return append(append(dst, 0), b...)

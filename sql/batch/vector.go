@@ -369,11 +369,12 @@ func appendPicked[T any](dst, src []T, sel []int32) []T {
 // Slice gives values [lo, hi) sharing memory where it can: only a validity
 // bitmap that does not start on a word is copied.
 func (v *Vector) Slice(lo, hi int) *Vector {
-	s := v.slice(lo, hi)
+	s := v.View(lo, hi)
 	return &s
 }
 
-func (v *Vector) slice(lo, hi int) Vector {
+// View is Slice that gives the vector itself.
+func (v *Vector) View(lo, hi int) Vector {
 	s := Vector{Type: v.Type, N: hi - lo}
 	if v.Valid != nil {
 		if lo&63 == 0 {
@@ -397,7 +398,7 @@ func (v *Vector) slice(lo, hi int) Vector {
 	case types.LayoutPair:
 		s.I64, s.J64 = v.I64[lo:hi:hi], v.J64[lo:hi:hi]
 	default:
-		s.Off, s.Data = v.Off[lo:hi+1:hi+1], v.Data
+		s.Off, s.Data = v.Off[lo:hi+1:hi+1], v.Data[:len(v.Data):len(v.Data)]
 	}
 	return s
 }
