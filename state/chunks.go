@@ -25,6 +25,7 @@ type Chunks struct {
 	pending     []*batch.Batch // of this epoch
 	cutter      *batch.Cutter  // of chunks that are copies
 	growing     *batch.Batch   // that grows behind the pending ones; nil: none
+	full        int            // rows that it may have
 	pendingRows int64
 	room        int // rows of this epoch that were copied
 	lastRoom    int // and of the last epoch with any
@@ -67,9 +68,13 @@ func (c *Chunks) Append(b *batch.Batch) {
 	for lo := 0; lo < b.N; {
 		if c.growing == nil {
 			soon := max(b.N-lo, c.lastRoom-c.room)
-			c.growing = c.cutter.Next(min(soon, batch.Target), soon, -1)
+			c.full = batch.Target
+			if soon >= 2*batch.Target { // many rows have large chunks
+				c.full *= 2
+			}
+			c.growing = c.cutter.Next(min(soon, c.full), soon, -1)
 		}
-		hi := min(b.N, lo+batch.Target-c.growing.N)
+		hi := min(b.N, lo+c.full-c.growing.N)
 		if lo == 0 && hi == b.N {
 			c.growing.AppendBatch(b, nil)
 		} else {
@@ -80,7 +85,7 @@ func (c *Chunks) Append(b *batch.Batch) {
 			}
 		}
 		c.room += hi - lo
-		if lo = hi; c.growing.N == batch.Target {
+		if lo = hi; c.growing.N == c.full {
 			c.grown()
 		}
 	}
@@ -202,13 +207,15 @@ func (c *Chunks) MemBytes() int64 {
 func (c *Chunks) Freeze() *Section {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.cutter.Drop() // those who have chunks of its memory soon let go of them
+	c.spare.Store(0)
 	v := c.view.Load()
 	mem := v.mem[c.frozen:]
 	if len(mem) == 0 && !c.wiped {
 		return nil
 	}
 	first := v.disk.next + uint64(c.frozen)
-	s := &Section{prefix: relationKey(keyContent, c.oid), entries: int64(len(mem))}
+	s := &Section{prefix: relationKey(keyContent, c.oid), entries: int64(len(mem)), scanned: true}
 	if c.wiped {
 		s.ranges = append(s.ranges, tableRange(contentKey(c.oid, 0), contentKey(c.oid, v.disk.first)))
 		c.wiped = false
@@ -229,8 +236,6 @@ func (c *Chunks) Freeze() *Section {
 	disk := count{v.rows, v.disk.first, first + uint64(len(mem))}
 	s.records = []record{countRecord(c.oid, disk)}
 	c.frozen = len(v.mem)
-	c.cutter.Drop() // those who have chunks of its memory soon let go of them
-	c.spare.Store(0)
 	s.written = func(p *pin) { c.written(p, disk, len(mem)) }
 	return s
 }

@@ -17,6 +17,7 @@ type Section struct {
 	records []record // small records elsewhere, of keyCount
 	bytes   int64
 	entries int64
+	scanned bool // its keys are read one after the other, seldom one alone
 	sorted  func()
 	written func(p *pin)
 }

@@ -22,6 +22,14 @@ const smallWrite int64 = 1 << 20
 // tableSize is where a table to ingest is cut.
 const tableSize = 64 << 20
 
+// scannedBlock is the size of blocks of a section that is scanned: several chunks. What is read and decompressed for one of them hardly matters, and each block costs
+// its writer an allocation, an entry in the index and a call for writing.
+const scannedBlock = 128 << 10
+
+// ownTable is the size from which on a section that is scanned has tables of its own. These have large blocks, and since their keys are mostly above all that there are
+// they go to the last level at once, where no compaction writes them again.
+const ownTable = 4 << 20
+
 // Write makes sections and the named records of a checkpoint durable in one
 // atomic step, and then moves what they hold from memory to disk for new
 // snapshots. A record with a nil value is deleted. One Write runs at a time,
@@ -167,12 +175,19 @@ type tableWriter struct {
 	paths []string
 
 	w      *sstable.Writer
+	own    bool // w is of one section that is scanned
 	size   int
 	ranges []table.Range // to delete, not yet written, ascending
 }
 
 func (t *tableWriter) write(sections []*Section) error {
 	for _, x := range sections {
+		if own := x.scanned && x.bytes >= ownTable; own || t.own {
+			if err := t.finish(x.prefix); err != nil {
+				return err
+			}
+			t.own = own
+		}
 		t.ranges = append(t.ranges, x.ranges...)
 		if len(x.ranges) > 0 {
 			if err := t.open(); err != nil {
@@ -232,6 +247,9 @@ func (t *tableWriter) open() error {
 	// obsolete, since there is nothing below for them to delete.
 	opts := t.s.po.MakeWriterOptions(0, t.s.db.TableFormat())
 	opts.Compression = compressed()
+	if t.own {
+		opts.BlockSize = scannedBlock
+	}
 	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), opts)
 	t.size = 0
 	return nil

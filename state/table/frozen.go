@@ -42,7 +42,9 @@ type part struct {
 	hash   *hashPart     // nil, or how the changes are written as blocks
 	blocks [][]byte
 	n      int
+	want   int // changes that there will be, about; 0: unknown
 	bytes  int64
+	few    [3][]byte // memory for blocks
 }
 
 // header is what precedes a key: its length and that of the value, deleted if the key is to be deleted; 4 bytes little-endian each.
@@ -61,8 +63,14 @@ func (p *part) room(n int) []byte {
 	n += header
 	l := len(p.blocks)
 	if l == 0 || cap(p.blocks[l-1])-len(p.blocks[l-1]) < n {
-		size := min(max(int(p.bytes)/4, minBlock), maxBlock) // of many parts with a last block each, little must be empty
-		p.blocks = append(p.blocks, make([]byte, 0, max(size, n)))
+		size := int(p.bytes) / 4 // of many parts with a last block each, little must be empty
+		if left := p.want - p.n; p.n > 0 && left > 0 {
+			size = max(size, (int(p.bytes)/p.n+1+header)*(left+left/32))
+		}
+		if p.blocks == nil {
+			p.blocks = p.few[:0]
+		}
+		p.blocks = append(p.blocks, make([]byte, 0, max(min(max(size, minBlock), maxBlock), n)))
 		l++
 	}
 	b := p.blocks[l-1]
@@ -106,9 +114,18 @@ func (p *part) change(block, off uint32) (c Change, next uint32) {
 
 // newPart adds a part whose keys begin with prefix; parts are added in the order of their keys.
 func (f *Frozen) newPart(prefix []byte) *part {
-	p := &part{prefix: len(prefix), common: prefix}
-	f.parts = append(f.parts, p)
-	return p
+	return f.newParts(prefix, 1)[0]
+}
+
+// newParts is newPart for several of one prefix.
+func (f *Frozen) newParts(prefix []byte, n int) []*part {
+	at, all := len(f.parts), make([]part, n)
+	f.parts = slices.Grow(f.parts, n)
+	for i := range all {
+		all[i].prefix, all[i].common = len(prefix), prefix
+		f.parts = append(f.parts, &all[i])
+	}
+	return f.parts[at : at+n : at+n]
 }
 
 // memBytes gives the memory that the copies of changes occupy, about.

@@ -107,10 +107,10 @@ func (f *Frozen) fan(t *Hash, n int, fresh bool) (parts []*part, log uint) {
 	if n > 4*perPart {
 		log = min(uint(bits.Len(uint(n/perPart))), maxPartLog, t.bits)
 	}
-	for range 1 << log {
-		p := f.newPart(t.prefix)
-		p.hash = &hashPart{t.prefix, t.intKey, fresh, t.bits, log}
-		parts = append(parts, p)
+	parts = f.newParts(t.prefix, 1<<log)
+	all := &hashPart{t.prefix, t.intKey, fresh, t.bits, log}
+	for _, p := range parts {
+		p.hash, p.want = all, n>>log
 	}
 	return parts, log
 }

@@ -193,16 +193,46 @@ func (x *stretch) newBlock(n int) {
 	if len(x.blocks) == maxBlocks {
 		panic(&Failure{errStretchFull})
 	}
-	b := x.pool.take(max(n, min(max(int(x.bytes/2)&^7, minRowBlock), rowBlock)))
+	size := x.bytes / 2
+	if like := x.pool.like.bytes; x.bytes < like/4 {
+		size = max(size, like/8)
+	} else {
+		size = max(size, like-x.bytes)
+	}
+	b := x.pool.take(max(n, min(max(int(size)&^7, minRowBlock), rowBlock)))
 	x.bytes += int64(cap(b))
+	if x.blocks == nil {
+		x.blocks = make([][]byte, 0, 8)
+	}
 	x.blocks = append(x.blocks, b)
 }
 
 // blockPool is blocks of dropped stretches, to use again.
-type blockPool struct{ blocks [][]byte }
+type blockPool struct {
+	blocks [][]byte
+	pend   [][]uint64 // memory for stretch.pend
+	like   struct {   // what the stretch that was dropped last had, and the next will probably have
+		bytes int64
+		cells int
+	}
+}
 
-// poolBlocks bounds the blocks of a pool.
-const poolBlocks = 64
+// poolBlocks bounds the blocks of a pool, and poolPend its other memory.
+const (
+	poolBlocks = 64
+	poolPend   = 8
+)
+
+// dropped takes what it can use of a stretch that is dropped. With lent its blocks are still being read.
+func (p *blockPool) dropped(x *stretch, lent bool) {
+	p.like.bytes, p.like.cells = x.bytes, len(x.idx.cells)
+	if !lent {
+		p.give(x.blocks)
+	}
+	if cap(x.pend) == pendRecords && len(p.pend) < poolPend {
+		p.pend = append(p.pend, x.pend[:0])
+	}
+}
 
 func (p *blockPool) take(size int) []byte {
 	l := len(p.blocks)
@@ -231,6 +261,9 @@ func (x *stretch) put(tag, num uint32, time, weight int64, key, body []byte) uin
 	}
 	if len(x.pend) == pendRecords {
 		x.settle()
+	}
+	if n := len(x.pool.pend); x.pend == nil && n > 0 {
+		x.pend, x.pool.pend = x.pool.pend[n-1], x.pool.pend[:n-1]
 	}
 	x.pend = append(x.pend, uint64(tag)<<32|uint64(ref))
 	x.order(dueRow{time, num, ref})
@@ -272,7 +305,7 @@ func (x *stretch) settle() {
 	if len(x.pend) == 0 {
 		return
 	}
-	x.idx.makeRoom(len(x.pend))
+	x.idx.makeRoom(len(x.pend), x.pool.like.cells)
 	// The first loop waits for the memory that the second one needs.
 	var homes [pendRecords]uint64
 	x.idx.homes(x.pend, homes[:])
@@ -343,7 +376,7 @@ func (x *stretch) enterFrom(place int) {
 			return true
 		}
 		hash := HashBytes(r.key())
-		x.idx.makeRoom(1)
+		x.idx.makeRoom(1, 0)
 		r.setPrev(x.idx.enter(hash&^math.MaxUint32|uint64(ref), 0))
 		x.order(dueRow{r.time(), r.num(), ref})
 		return true

@@ -11,13 +11,19 @@ type rowIndex struct {
 
 func (x *rowIndex) memBytes() int64 { return int64(8*cap(x.cells) + 8*cap(x.more)) }
 
-// makeRoom sees to it that there is room for n more entries.
-func (x *rowIndex) makeRoom(n int) {
+// makeRoom sees to it that there is room for n more entries. It will probably have like cells, 0 if that isn't known: a sixteenth of them are made first, and
+// when they are full all.
+func (x *rowIndex) makeRoom(n, like int) {
 	if x.more == nil {
 		if x.used+n < len(x.cells)/8*5 {
 			return
 		}
 		size := max(2*len(x.cells), minIndex)
+		if size >= like/16 {
+			size = max(size, like)
+		} else {
+			size = like / 16
+		}
 		for x.used+n >= size/8*5 {
 			size *= 2
 		}

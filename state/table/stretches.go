@@ -205,9 +205,7 @@ func (t *Stretches) dropFirst() {
 	if x.onDisk {
 		t.gone = append(t.gone, x.start)
 	}
-	if x.clean == x.safe { // else records may be being written
-		t.pool.give(x.blocks)
-	}
+	t.pool.dropped(x, x.clean != x.safe) // then records may be being written
 	if x.ids != nil {
 		x.ids.leave(x)
 	}
