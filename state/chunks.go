@@ -72,7 +72,7 @@ func (c *Chunks) Append(b *batch.Batch) {
 			if soon >= 2*batch.Target { // many rows have large chunks
 				c.full *= 2
 			}
-			c.growing = c.cutter.Next(min(soon, c.full), soon, -1)
+			c.growing = c.cutter.Next(min(soon, c.full), 2*soon, -1) // the next epoch will need as much
 		}
 		hi := min(b.N, lo+c.full-c.growing.N)
 		if lo == 0 && hi == b.N {

@@ -28,14 +28,6 @@ func (e *emitter) add(src *batch.Batch, i int, w int64) error {
 	return e.flush()
 }
 
-// whole gives a batch as it is, after what was gathered.
-func (e *emitter) whole(b *batch.Batch) error {
-	if err := e.flush(); err != nil || b.N == 0 {
-		return err
-	}
-	return e.out(b)
-}
-
 func (e *emitter) flush() error {
 	if e.b.N == 0 {
 		return nil

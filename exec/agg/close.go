@@ -168,14 +168,11 @@ func (g *group) emitPairs(touched []touch, at []int32, fresh *batch.Batch, em *e
 
 // freshBatch gives an empty batch with room for n rows of soon that are about to come out.
 func (g *group) freshBatch(n, soon int) *batch.Batch {
-	if g.fresh == nil {
-		g.fresh = batch.NewCutter(g.outTypes)
-	}
 	except := -1
 	if g.span != nil {
 		except = g.event
 	}
-	return g.fresh.Next(max(n, batch.Target/8), soon, except)
+	return g.fresh.next(g.outTypes, n, soon, except)
 }
 
 func (g *group) emitter(out dataflow.Emit) *emitter {
@@ -244,10 +241,6 @@ func after(ends []int64, end int64) []int64 {
 	}
 	return ends
 }
-
-// windowRows is how many rows of a window come out together at most. They are mostly given away: as many as a chunk of contents may have, so that they
-// become one as they are.
-const windowRows = 2 * batch.Target
 
 // emitWindow gives the groups of a window in the order of their keys.
 func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null bool, out dataflow.Emit) error {
@@ -324,23 +317,5 @@ func (g *group) emitSlots(ep *dataflow.Epoch, t *target, slots []int32, soon int
 	if b.N == 0 {
 		return nil
 	}
-	return g.giveAway(b, out)
-}
-
-// giveAway emits the batch that freshBatch gave. Who takes a large one may have its memory: the rows of a window are many, and their last copy is the
-// first then.
-func (g *group) giveAway(b *batch.Batch, out dataflow.Emit) error {
-	if b.N < batch.Target/4 {
-		return out(b)
-	}
-	g.gift.Taken = false
-	b.Gift = &g.gift
-	err := out(b)
-	b.Gift = nil
-	if g.gift.Taken {
-		g.fresh.Kept()
-	} else {
-		g.fresh.Unkept()
-	}
-	return err
+	return g.fresh.giveAway(b, out)
 }

@@ -130,11 +130,10 @@ type epochState struct {
 	slots                 []int32
 	dead                  map[int32]bool
 	sorter                sorter
-	fresh                 *batch.Cutter
+	fresh                 freshRows
 	span                  *batch.Vector // the event key of all rows that come out; nil: render makes it
 	spanPart              batch.Vector  // of a batch
 	keyCols               []*batch.Vector
-	gift                  batch.Gift
 	bad                   map[int32]*sqlerr.Error // of the batch that noteBad is told of
 	noteBad               failFunc
 	em                    *emitter

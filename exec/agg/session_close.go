@@ -28,6 +28,18 @@ type expiredKeys struct {
 	slots []int32 // of some of them
 	due   []int32 // those of them that are listed
 	older lookup  // older sessions of these
+
+	addInt   func(at, key int64) // noteInt and noteBytes
+	addBytes func(at int64, key []byte)
+}
+
+func (x *expiredKeys) noteInt(at, key int64) {
+	x.at, x.ints = append(x.at, at), append(x.ints, key)
+}
+
+func (x *expiredKeys) noteBytes(at int64, key []byte) {
+	x.at = append(x.at, at)
+	x.bytes.add(key)
 }
 
 // close removes the sessions that end at or before the watermark, by end, then key; in append mode they come out then.
@@ -52,8 +64,10 @@ func (m *mergedSessions) close(ep *dataflow.Epoch, after dataflow.Watermark, em 
 		ends.Write(ep)
 	}
 	m.closer.sort(m)
-	for lo := 0; lo < len(m.closing); lo += batch.Target {
-		if err := m.closeSome(ep, m.closing[lo:min(lo+batch.Target, len(m.closing))], em); err != nil {
+	n := len(m.closing)
+	parts := (n + windowRows - 1) / windowRows // of one size
+	for i := range parts {
+		if err := m.closeSome(ep, m.closing[i*n/parts:(i+1)*n/parts], em); err != nil {
 			return err
 		}
 	}
@@ -65,18 +79,14 @@ func (m *mergedSessions) expire(p sessionPart, after dataflow.Watermark) {
 	x, ends := &m.expired, m.ends[p]
 	x.at, x.ints = x.at[:0], x.ints[:0]
 	x.bytes.reset()
-	if m.t[p].intKey {
-		ends.ExpireInts(int64(after), func(at, key int64) {
-			x.at, x.ints = append(x.at, at), append(x.ints, key)
-		})
-	} else {
-		ends.ExpireBytes(int64(after), func(at int64, key []byte) {
-			x.at = append(x.at, at)
-			x.bytes.add(key)
-		})
-	}
 	if x.slots == nil {
 		x.slots = make([]int32, applyRows)
+		x.addInt, x.addBytes = x.noteInt, x.noteBytes
+	}
+	if m.t[p].intKey {
+		ends.ExpireInts(int64(after), x.addInt)
+	} else {
+		ends.ExpireBytes(int64(after), x.addBytes)
 	}
 	for lo := 0; lo < len(x.at); lo += applyRows { // in blocks that stay in the near caches
 		m.expireSome(p, after, lo, min(lo+applyRows, len(x.at)))
@@ -241,7 +251,14 @@ type closer struct {
 	parts [2]*batch.Batch // rows of latest sessions, and of older ones
 	at    [2][]int32      // where these rows are to be
 	picks []int32
+
+	fail    failFunc // of the list that is being rendered
+	failing []int32  // places in it of the rows at hand
+	failed  failFunc // failAt
 }
+
+// failAt is told which row of those at hand failed.
+func (c *closer) failAt(k int, err *sqlerr.Error) { c.fail(int(c.failing[k]), err) }
 
 // sort orders m.closing by end, key and start.
 func (c *closer) sort(m *mergedSessions) {
@@ -252,7 +269,8 @@ func (c *closer) sort(m *mergedSessions) {
 	for i := range m.closing {
 		c.picks = append(c.picks, int32(i))
 	}
-	c.by.sort(closingOrder{c, m}, c.picks)
+	m.order = closingOrder{c, m}
+	c.by.sort(&m.order, c.picks)
 	c.list = c.list[:0]
 	for _, i := range c.picks {
 		c.list = append(c.list, m.closing[i])
@@ -288,6 +306,9 @@ func (o closingOrder) compareKeys(i, j int32) int {
 func (c *closer) render(m *mergedSessions, list []closed, b *batch.Batch, fail failFunc) {
 	// Rows are made by table, a column at a time, and then put in their order.
 	c.picks = c.picks[:0]
+	if c.fail = fail; c.failed == nil {
+		c.failed = c.failAt
+	}
 	for i := range c.parts {
 		if c.parts[i] == nil {
 			c.parts[i] = batch.New(m.s.outTypes, 0)
@@ -314,8 +335,8 @@ func (c *closer) render(m *mergedSessions, list []closed, b *batch.Batch, fail f
 			for part := list[at[lo]].part; hi < len(at) && list[at[hi]].part == part; hi++ {
 				m.slots = append(m.slots, list[at[hi]].slot)
 			}
-			base := lo
-			m.render(list[at[lo]].part, m.slots, to, func(k int, err *sqlerr.Error) { fail(int(at[base+k]), err) })
+			c.failing = at[lo:hi]
+			m.render(list[at[lo]].part, m.slots, to, c.failed)
 			lo = hi
 		}
 		if len(at) == len(list) {
@@ -328,28 +349,25 @@ func (c *closer) render(m *mergedSessions, list []closed, b *batch.Batch, fail f
 	b.N = len(list)
 }
 
-// freshBatch gives an empty batch for rows that come out.
-func (m *mergedSessions) freshBatch() *batch.Batch {
-	if m.fresh == nil {
-		m.fresh = batch.New(m.s.outTypes, batch.Target)
-	}
-	m.fresh.Reset()
-	return m.fresh
-}
-
 // closeSome removes sessions, of which a batch may hold the rows.
 func (m *mergedSessions) closeSome(ep *dataflow.Epoch, list []closed, em *emitter) error {
 	if m.s.mode == catalog.Append {
-		fresh := m.freshBatch()
-		var bad map[int32]*sqlerr.Error
-		m.closer.render(m, list, fresh, func(k int, err *sqlerr.Error) {
-			if bad == nil {
-				bad = map[int32]*sqlerr.Error{}
+		fresh := m.fresh.next(m.s.outTypes, len(list), max(len(list), min(8*len(list), 4*windowRows)), -1) // others close in the next epochs
+		if m.noteBad == nil {
+			m.noteBad = func(k int, err *sqlerr.Error) {
+				if m.bad == nil {
+					m.bad = map[int32]*sqlerr.Error{}
+				}
+				m.bad[int32(k)] = err
 			}
-			bad[int32(k)] = err
-		})
-		if bad == nil {
-			if err := em.whole(fresh); err != nil {
+		}
+		m.closer.render(m, list, fresh, m.noteBad)
+		bad := m.bad
+		if m.bad = nil; bad == nil {
+			if err := em.flush(); err != nil {
+				return err
+			}
+			if err := m.fresh.giveAway(fresh, em.out); err != nil {
 				return err
 			}
 		}

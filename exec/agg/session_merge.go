@@ -56,10 +56,14 @@ type mergedSessions struct {
 
 	one     [1]int32
 	read    int64 // of near
-	fresh   *batch.Batch
+	fresh   freshRows
+	bad     map[int32]*sqlerr.Error // of the batch that noteBad is told of
+	noteBad failFunc
+	em      *emitter
 	expired expiredKeys
 	closing []closed
 	closer  closer
+	order   closingOrder
 }
 
 // sessionPart is the table that a session lies in.
@@ -398,7 +402,12 @@ func (m *mergedSessions) render(p sessionPart, slots []int32, b *batch.Batch, fa
 // end implements sessionStore.
 func (m *mergedSessions) end(ep *dataflow.Epoch, out dataflow.Emit) error {
 	m.stamp = ep.Stamp()
-	em := newEmitter(m.s.outTypes, out)
+	if m.em == nil {
+		m.em = newEmitter(m.s.outTypes, nil)
+	}
+	em := m.em
+	em.b.Reset()
+	em.out = out
 	if m.s.updates {
 		if err := m.emitChanges(ep, em); err != nil {
 			return err

@@ -127,7 +127,7 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 
 // dropLate records late rows and gives the others of sel.
 func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *batch.Vector) []int32 {
-	if time == nil || ep.Final || ep.Before == dataflow.NoWatermark || sel == nil && allAfter(time, b.N, int64(ep.Before)) {
+	if time == nil || ep.Final || ep.Before == dataflow.NoWatermark || sel == nil && rowenc.AllAfter(time, b.N, int64(ep.Before)) {
 		return sel
 	}
 	d.sel = d.sel[:0]
@@ -140,19 +140,6 @@ func (d *dedup) dropLate(ep *dataflow.Epoch, b *batch.Batch, sel []int32, time *
 		return nil
 	})
 	return d.sel
-}
-
-// allAfter says that all of the first n values are timestamps after a bound. It may say false where they are.
-func allAfter(time *batch.Vector, n int, bound int64) bool {
-	if k := time.Type.Kind; time.Valid != nil || k != types.Timestamp && k != types.TimestampTZ {
-		return false
-	}
-	for _, t := range time.I64[:n] {
-		if t <= bound {
-			return false
-		}
-	}
-	return true
 }
 
 // findInts puts the rows of sel whose integer key is new into fresh.

@@ -35,12 +35,11 @@ const (
 
 // chunkContents are append-only.
 type chunkContents struct {
-	c    *state.Chunks
-	last *chunkSnapshot // what publish gave last
+	c *state.Chunks
 }
 
 func (e *Engine) newChunks(oid catalog.OID, ts []types.Type) contents {
-	return &chunkContents{c: e.store.Chunks(oid, ts)}
+	return &chunkContents{e.store.Chunks(oid, ts)}
 }
 
 func (c *chunkContents) add(b *batch.Batch) error {
@@ -57,10 +56,7 @@ func (c *chunkContents) lookup([]types.Datum, func(*batch.Batch) error) error {
 
 func (c *chunkContents) publish(epoch uint64) contentSnapshot {
 	c.c.Publish(epoch)
-	if s := c.c.Snapshot(); c.last == nil || c.last.s != s {
-		c.last = &chunkSnapshot{s}
-	}
-	return c.last
+	return (*chunkSnapshot)(c.c.Snapshot())
 }
 
 func (c *chunkContents) freeze() *state.Section { return c.c.Freeze() }
@@ -68,10 +64,12 @@ func (c *chunkContents) drop()                  { c.c.DropContents() }
 func (c *chunkContents) memBytes() int64        { return c.c.MemBytes() }
 func (c *chunkContents) shrink() bool           { return false }
 
-type chunkSnapshot struct{ s *state.ChunksSnapshot }
+type chunkSnapshot state.ChunksSnapshot
+
+func (s *chunkSnapshot) of() *state.ChunksSnapshot { return (*state.ChunksSnapshot)(s) }
 
 func (s *chunkSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
-	return s.s.Scan(func(b *batch.Batch) error {
+	return s.of().Scan(func(b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -80,7 +78,7 @@ func (s *chunkSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) er
 }
 
 func (s *chunkSnapshot) scanColumns(ctx context.Context, want []bool, f func(*batch.Batch) error) error {
-	return s.s.ScanColumns(want, func(b *batch.Batch) error {
+	return s.of().ScanColumns(want, func(b *batch.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -92,7 +90,7 @@ func (s *chunkSnapshot) lookup([]types.Datum, func(*batch.Batch) error) (bool, e
 	return false, nil
 }
 
-func (s *chunkSnapshot) count() int64 { return s.s.Rows() }
+func (s *chunkSnapshot) count() int64 { return s.of().Rows() }
 
 // viewSnapshot is a view at one epoch: its contents and its hidden relations.
 type viewSnapshot struct {
@@ -102,8 +100,7 @@ type viewSnapshot struct {
 
 // rowContents are a multiset of rows in key order.
 type rowContents struct {
-	r    *state.Rows
-	last *rowSnapshot // what publish gave last
+	r *state.Rows
 }
 
 func (e *Engine) newRowContents(oid catalog.OID, ts []types.Type, key []int) *rowContents {
@@ -125,10 +122,7 @@ func (c *rowContents) scan(ctx context.Context, f func(*batch.Batch) error) erro
 
 func (c *rowContents) publish(epoch uint64) contentSnapshot {
 	c.r.Publish(epoch)
-	if s := c.r.Snapshot(); c.last == nil || c.last.s != s {
-		c.last = &rowSnapshot{s}
-	}
-	return c.last
+	return (*rowSnapshot)(c.r.Snapshot())
 }
 
 func (c *rowContents) freeze() *state.Section { return c.r.Freeze() }
@@ -136,10 +130,12 @@ func (c *rowContents) drop()                  { c.r.DropContents() }
 func (c *rowContents) memBytes() int64        { return c.r.MemBytes() }
 func (c *rowContents) shrink() bool           { return c.r.Shrink() }
 
-type rowSnapshot struct{ s *state.RowsSnapshot }
+type rowSnapshot state.RowsSnapshot
+
+func (s *rowSnapshot) of() *state.RowsSnapshot { return (*state.RowsSnapshot)(s) }
 
 func (s *rowSnapshot) scan(ctx context.Context, f func(*batch.Batch) error) error {
-	return scanRows(ctx, s.s, f)
+	return scanRows(ctx, s.of(), f)
 }
 
 func scanRows(ctx context.Context, s *state.RowsSnapshot, f func(*batch.Batch) error) error {
@@ -152,10 +148,10 @@ func scanRows(ctx context.Context, s *state.RowsSnapshot, f func(*batch.Batch) e
 }
 
 func (s *rowSnapshot) lookup(key []types.Datum, f func(*batch.Batch) error) (bool, error) {
-	if len(key) > len(s.s.Key()) {
-		key = key[:len(s.s.Key())]
+	if len(key) > len(s.of().Key()) {
+		key = key[:len(s.of().Key())]
 	}
-	return true, s.s.Lookup(key, f)
+	return true, s.of().Lookup(key, f)
 }
 
-func (s *rowSnapshot) count() int64 { return s.s.Rows() }
+func (s *rowSnapshot) count() int64 { return s.of().Rows() }

@@ -76,13 +76,48 @@ type progressRing struct {
 	feeders  [][]dataflow.Stateful // by operator: what lies beneath it without state
 	last     []dataflow.Stats
 
+	// Memory for the next epoch, of the one that it takes the place of, and from where there is some for the first ones.
+	spareOps      []opProgress
+	spareSources  []sourceProgress
+	ownOps        []opProgress
+	ownSources    []sourceProgress
+	sourceNames   []string
+	sourceNamesOf []relName
+
 	mu   sync.Mutex
-	ring []epochProgress
+	ring []epochProgress // what entries refer to is used again for later ones
 	next int
 	// repartition is the time that the last change of the number of partitions took, until an epoch shows it.
 	repartition time.Duration
 	// late and dead count the late rows and dead letters that the view has recorded, of which it may keep fewer.
 	late, dead int64
+}
+
+// relName is a relation's name as it was when something was made of it.
+type relName struct{ schema, name string }
+
+// nameOf gives the name of the i-th source with its schema.
+func (p *progressRing) nameOf(i int, rel *catalog.Relation) string {
+	for len(p.sourceNames) <= i {
+		p.sourceNames, p.sourceNamesOf = append(p.sourceNames, ""), append(p.sourceNamesOf, relName{})
+	}
+	if now := (relName{rel.Schema, rel.Name}); p.sourceNamesOf[i] != now {
+		p.sourceNamesOf[i], p.sourceNames[i] = now, rel.Schema+"."+rel.Name
+	}
+	return p.sourceNames[i]
+}
+
+// slabEpochs is for how many of the first epochs memory is made at once.
+const slabEpochs = 16
+
+// cutFrom gives room for n values from *own, which is made anew if it has less.
+func cutFrom[T any](own *[]T, n int) []T {
+	if len(*own) < n {
+		*own = make([]T, n*slabEpochs)
+	}
+	room := (*own)[:0:n]
+	*own = (*own)[n:]
+	return room
 }
 
 // letters gives the counters of late rows and dead letters.
@@ -110,7 +145,7 @@ func newProgressRing(v *view) *progressRing {
 		p.slots = append(p.slots, len(dataflow.Instances(ops[i])))
 		p.feeders = append(p.feeders, g.Feeders(id))
 	}
-	p.ring = []epochProgress{{ops: p.operators()}}
+	p.ring = []epochProgress{{ops: p.operators(nil)}}
 	return p
 }
 
@@ -141,9 +176,8 @@ func (p *progressRing) stats(i int) dataflow.Stats {
 	return s
 }
 
-// operators gives what each operator did since the last call.
-func (p *progressRing) operators() []opProgress {
-	out := make([]opProgress, 0, len(p.ops))
+// operators appends what each operator did since the last call.
+func (p *progressRing) operators(out []opProgress) []opProgress {
 	for i := range p.ops {
 		s, l := p.stats(i), p.last[i]
 		push, end := p.graph.Times(p.ids[i])
@@ -161,7 +195,7 @@ func (p *progressRing) operators() []opProgress {
 
 // restated takes the operators' totals anew, after state came in without an epoch: from a checkpoint, or from history.
 func (p *progressRing) restated() {
-	ops := p.operators()
+	ops := p.operators(nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := &p.ring[p.lastIndex()]
@@ -174,7 +208,11 @@ func (p *progressRing) restated() {
 
 // note records an epoch.
 func (p *progressRing) note(e epochProgress) {
-	e.declared, e.ops = p.declared, p.operators()
+	if p.spareOps == nil {
+		p.spareOps = cutFrom(&p.ownOps, len(p.ops))
+	}
+	e.declared, e.ops = p.declared, p.operators(p.spareOps[:0])
+	p.spareOps, p.spareSources = nil, nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.previous = p.ring[p.lastIndex()].timestamp
@@ -183,7 +221,9 @@ func (p *progressRing) note(e epochProgress) {
 		p.ring = append(p.ring, e)
 		return
 	}
-	p.ring[1+p.next%ringEpochs] = e
+	old := &p.ring[1+p.next%ringEpochs]
+	p.spareOps, p.spareSources = old.ops, old.sources
+	*old = e
 	p.next++
 }
 
@@ -221,14 +261,25 @@ func (p *progressRing) epochs() []epochProgress {
 	es := p.ring[1:]
 	k := p.next % ringEpochs
 	out := append([]epochProgress(nil), es[k:]...)
-	return append(out, es[:k]...)
+	out = append(out, es[:k]...)
+	for i := range out {
+		out[i].own()
+	}
+	return out
+}
+
+// own makes the epoch independent of the ring.
+func (e *epochProgress) own() {
+	e.ops, e.sources = slices.Clone(e.ops), slices.Clone(e.sources)
 }
 
 // latest is the last epoch with work, or the state before the first.
 func (p *progressRing) latest() epochProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ring[p.lastIndex()]
+	e := p.ring[p.lastIndex()]
+	e.own()
+	return e
 }
 
 // timed runs the view's epoch and records its progress.
@@ -241,8 +292,11 @@ func (v *view) timed(in *epochInput) error {
 	took := time.Since(start)
 	e := epochProgress{epoch: in.n, timestamp: in.ts, rows: v.pushed, out: v.emitted, took: phases{addBatch: took, total: took, planning: v.planning}}
 	e.before, e.after = v.graph.SourceWatermark()
+	if e.sources = v.progress.spareSources[:0]; e.sources == nil {
+		e.sources = cutFrom(&v.progress.ownSources, len(v.graph.Sources()))
+	}
 	for i, src := range v.graph.Sources() {
-		sp := sourceProgress{name: src.Rel.Schema + "." + src.Rel.Name, start: from, end: int64(in.n), latest: int64(in.n), rows: v.sourceRows[i]}
+		sp := sourceProgress{name: v.progress.nameOf(i, src.Rel), start: from, end: int64(in.n), latest: int64(in.n), rows: v.sourceRows[i]}
 		if in.stream != nil {
 			if st, ok := in.stream(src.Rel.OID); ok {
 				sp.end, sp.latest = st.rows, max(st.rows, st.latest)

@@ -53,13 +53,17 @@ func (p *published) watermark(oid catalog.OID) watermark { return p.rel(oid).wm 
 type publication struct {
 	published
 	own bool // places is its own
+
+	// Memory for rels and streams where there are few, so that each publication is one object.
+	fewRels    [8]publishedRel
+	fewStreams [2]publishedStream
 }
 
 // after begins a publication with all that old shows and cat has.
 func after(old *published, cat *catalog.Catalog) *publication {
 	p := &publication{published: published{epoch: old.epoch, ts: old.ts, cat: cat, places: old.places}}
 	if cat == old.cat {
-		p.rels = slices.Clone(old.rels)
+		p.rels = append(p.fewRels[:0], old.rels...)
 		return p
 	}
 	p.places, p.own = make(map[catalog.OID]int, len(old.places)+1), true
@@ -97,7 +101,7 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 	old := e.current()
 	p := after(old, b.cat)
 	p.epoch, p.ts = b.n, b.ts
-	streams := make([]publishedStream, 0, len(e.streams))
+	streams := slices.Grow(p.fewStreams[:0], len(e.streams))
 	for oid, s := range e.streams {
 		was := streamStat{}
 		r := p.at(oid)

@@ -83,6 +83,7 @@ type join struct {
 	stats      dataflow.Stats
 	nulls      int64 // rows of the epoch with a NULL in a key where NULLs are not equal
 	nullsLast  int64 // of the last epoch
+	metrics    map[string]int64
 	scratch    []byte
 }
 
@@ -204,7 +205,10 @@ func floorMillis(us int64) int64 {
 // Metrics implements dataflow.Metered. Spark counts NULLs that it meets in its state; here they do not get there, and rows are counted that are kept
 // out of it for a NULL in their key.
 func (o *join) Metrics() map[string]int64 {
-	return map[string]int64{"skippedNullValueCount": o.nullsLast}
+	if n, ok := o.metrics["skippedNullValueCount"]; !ok || n != o.nullsLast { // who has the map before keeps it
+		o.metrics = map[string]int64{"skippedNullValueCount": o.nullsLast}
+	}
+	return o.metrics
 }
 
 // Stats implements dataflow.Stateful.

@@ -51,6 +51,7 @@ type side struct {
 	hashes []uint64 // of the join keys, if rows are in stretches
 	found  []int64  // weight of the matches of live rows
 	ownB   []int32
+	onTime []int32
 }
 
 func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int) error {
@@ -165,7 +166,10 @@ func (o *join) eventTimes(s *side, b *batch.Batch, keys []*batch.Vector) *batch.
 
 // dropLate records the late rows of sel and gives the others.
 func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32, time *batch.Vector) ([]int32, error) {
-	kept := make([]int32, 0, b.N)
+	if sel == nil && rowenc.AllAfter(time, b.N, int64(ep.Before)) {
+		return nil, nil
+	}
+	kept := s.onTime[:0]
 	err := rowenc.EachRow(b.N, sel, func(i int) error {
 		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
 			rowenc.Late(ep, &o.stats, b, i, time, t)
@@ -174,6 +178,7 @@ func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32
 		kept = append(kept, int32(i))
 		return nil
 	})
+	s.onTime = kept
 	return kept, err
 }
 
@@ -196,14 +201,14 @@ func (r *ownResult) true(i int) bool {
 	return r.next < len(r.pass) && int(r.pass[r.next]) == i
 }
 
-func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32) (*ownResult, error) {
+func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32) (ownResult, error) {
 	if s.own == nil {
-		return &ownResult{sel: sel, all: true}, nil
+		return ownResult{sel: sel, all: true}, nil
 	}
 	pass, failed := s.own.Filter(o.env, b, sel, s.ownB[:0])
 	s.ownB = pass
 	good, err := rowenc.Bury(ep, b, sel, failed)
-	return &ownResult{sel: good, pass: pass}, err
+	return ownResult{sel: good, pass: pass}, err
 }
 
 // canMatch says whether row i, whose keys are not NULL, could ever match: it has a time where a range asks for one.

@@ -30,6 +30,15 @@ type Expiry struct {
 	ints     bool   // keys of fresh are integers
 	data     []byte // of fresh bytes keys
 	key, val []byte
+
+	// What expire is about, and its memory.
+	until       int64
+	any         bool // there were chunks
+	forgetInt   func(at, key int64)
+	forgetBytes func(at int64, key []byte)
+	visit       func(key, val []byte) bool
+	left        []rest
+	leftData    []byte
 }
 
 // freshKey is a key that was added in this epoch: an integer, or a stretch of data as offset<<32 | length.
@@ -129,54 +138,65 @@ func (e *Expiry) sort() {
 
 // ExpireInts calls forget for every integer key that expires at or before until, with its time, and takes it off the list. forget may add keys.
 func (e *Expiry) ExpireInts(until int64, forget func(at, key int64)) {
-	e.expire(until, func(at int64, b []byte) []byte {
-		k, b := Varint(b)
-		forget(at, k)
-		return b
-	})
+	e.forgetInt = forget
+	e.expire(until)
+	e.forgetInt = nil
 }
 
 // ExpireBytes is ExpireInts for bytes keys, which are valid during the call.
 func (e *Expiry) ExpireBytes(until int64, forget func(at int64, key []byte)) {
-	e.expire(until, func(at int64, b []byte) []byte {
-		n, b := Uvarint(b)
-		forget(at, b[:n])
-		return b[n:]
-	})
+	e.forgetBytes = forget
+	e.expire(until)
+	e.forgetBytes = nil
 }
 
-// rest is what is left of a chunk.
-type rest struct {
-	key, val []byte
-}
+// rest is what is left of a chunk: the places in leftData where its key and its value end.
+type rest struct{ key, val int }
 
-// expire walks the chunks that begin at or before until. read takes one key off the front and forgets it.
-func (e *Expiry) expire(until int64, read func(at int64, b []byte) []byte) {
-	hi := AfterTime(nil, until)
-	var left []rest
-	any := false
-	e.chunks.Scan(nil, hi, func(key, val []byte) bool {
-		any = true
-		at := ReadTime(key)
-		for len(val) > 0 {
-			delta, b := Uvarint(val)
-			at += int64(delta)
-			if at > until {
-				k := append(AppendTime(nil, at), key[TimeLen:]...)
-				left = append(left, rest{k, append([]byte{0}, b...)})
-				return true
-			}
-			val = read(at, b)
-		}
-		return true
-	})
-	if !any {
+// expire walks the chunks that begin at or before until.
+func (e *Expiry) expire(until int64) {
+	if e.visit == nil {
+		e.visit = e.visitChunk
+	}
+	e.until, e.any, e.left, e.leftData = until, false, e.left[:0], e.leftData[:0]
+	e.key = AfterTime(e.key[:0], until)
+	e.chunks.Scan(nil, e.key, e.visit)
+	if !e.any {
 		return
 	}
-	e.chunks.DeleteRange(nil, hi)
-	for _, r := range left {
-		e.chunks.Put(r.key, r.val)
+	e.chunks.DeleteRange(nil, e.key)
+	from := 0
+	for _, r := range e.left {
+		e.chunks.Put(e.leftData[from:r.key], e.leftData[r.key:r.val])
+		from = r.val
 	}
+}
+
+// visitChunk forgets the keys of a chunk that expire, and notes the rest of it.
+func (e *Expiry) visitChunk(key, val []byte) bool {
+	e.any = true
+	at := ReadTime(key)
+	for len(val) > 0 {
+		delta, b := Uvarint(val)
+		at += int64(delta)
+		if at > e.until {
+			e.leftData = append(AppendTime(e.leftData, at), key[TimeLen:]...)
+			k := len(e.leftData)
+			e.leftData = append(append(e.leftData, 0), b...)
+			e.left = append(e.left, rest{k, len(e.leftData)})
+			return true
+		}
+		if e.forgetInt != nil {
+			var k int64
+			k, val = Varint(b)
+			e.forgetInt(at, k)
+			continue
+		}
+		n, b := Uvarint(b)
+		e.forgetBytes(at, b[:n])
+		val = b[n:]
+	}
+	return true
 }
 
 // MemBytes gives the memory that the list occupies, about.

@@ -95,6 +95,19 @@ func EventTime(v *batch.Vector, i int) (int64, bool) {
 	}
 }
 
+// AllAfter says that all of the first n values are timestamps after a bound. It may say false where they are.
+func AllAfter(time *batch.Vector, n int, bound int64) bool {
+	if k := time.Type.Kind; time.Valid != nil || k != types.Timestamp && k != types.TimestampTZ {
+		return false
+	}
+	for _, t := range time.I64[:n] {
+		if t <= bound {
+			return false
+		}
+	}
+	return true
+}
+
 // ScaleTime turns a value of a time kind into microseconds: days are multiplied, infinities stay.
 func ScaleTime(k types.Kind, t int64) int64 {
 	if k != types.Date || !types.IsFiniteTime(t) {

@@ -76,6 +76,7 @@ type operator struct {
 	win  *batch.Vector
 	same int64 // start of the window that the first values of win, as many as fill, all are
 	fill int
+	out  batch.Batch // only while it is emitted
 }
 
 // Push implements dataflow.Operator.
@@ -91,7 +92,7 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 	}
 	if len(errs) == 0 && times.Valid == nil {
 		if start, ok := w.one(times.I64[:b.N]); ok {
-			return out(withWindow(b, w.repeat(start, b.N)))
+			return w.give(b, w.repeat(start, b.N), out)
 		}
 	}
 	if kept, all, err := w.keep(ep, b, times, errs); !all {
@@ -151,9 +152,17 @@ func (w *operator) repeat(start int64, n int) *batch.Vector {
 	return w.win
 }
 
-// withWindow puts a column of windows behind the others.
-func withWindow(b *batch.Batch, win *batch.Vector) *batch.Batch {
-	return &batch.Batch{N: b.N, Weights: b.Weights, Cols: append(b.Cols[:len(b.Cols):len(b.Cols)], win)}
+// withWindow puts a column of windows behind the others. The batch is valid until the next call.
+func (w *operator) withWindow(b *batch.Batch, win *batch.Vector) *batch.Batch {
+	w.out = batch.Batch{N: b.N, Weights: b.Weights, Cols: append(append(w.out.Cols[:0], b.Cols...), win)}
+	return &w.out
+}
+
+// give emits a batch with a column of windows.
+func (w *operator) give(b *batch.Batch, win *batch.Vector, out dataflow.Emit) error {
+	err := out(w.withWindow(b, win))
+	clear(w.out.Cols) // their memory is others'
+	return err
 }
 
 // keep lists the rows that have windows; all says that it is all of them. Those whose windows are out of range are dead letters.
@@ -228,9 +237,8 @@ func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit)
 		starts[k] = s - back
 		ends[k] = s - back + w.size
 	}
-	all := withWindow(b, w.win)
 	if i != w.count-1 || !w.ragged {
-		return out(all)
+		return w.give(b, w.win, out)
 	}
 	rows := make([]int32, 0, b.N)
 	for k, t := range times {
@@ -242,9 +250,9 @@ func (w *operator) emit(b *batch.Batch, times []int64, i int, out dataflow.Emit)
 	case 0:
 		return nil
 	case b.N:
-		return out(all)
+		return w.give(b, w.win, out)
 	}
-	return out(all.Select(rows))
+	return out(w.withWindow(b, w.win).Select(rows))
 }
 
 // emitByRow gives all windows of the first row, the earliest first, then those of the next.
@@ -264,7 +272,7 @@ func (w *operator) emitByRow(b *batch.Batch, times []int64, out dataflow.Emit) e
 		return nil
 	}
 	o := b.Select(w.rows)
-	return out(withWindow(o, win))
+	return w.give(o, win, out)
 }
 
 // EndEpoch implements dataflow.Operator.

@@ -148,7 +148,8 @@ func (w *Windows) load(max int64) bool {
 }
 
 func (t *Ordered) beginEvict(used uint8, want int64) {
-	t.toEvict, t.evictUsed, t.evictAt = want, used, t.evictAt[:0]
+	t.toEvict, t.evictUsed, t.evictAt = want-t.p.spare.bytes, used, t.evictAt[:0]
+	t.p.spare.drop()
 	if used < mostUsed && used > 0 {
 		t.toEvict = 0 // there are no degrees of it
 	}
@@ -213,10 +214,11 @@ func (p *pages) dropClean(q pos) int {
 		return 0
 	}
 	l.ents = kept
-	l.pack()
+	p.pack(l)
 	l.setHeads()
 	p.n -= dropped
 	p.bytes += l.mem() - before
 	p.shrink(q)
+	p.spare.drop()
 	return dropped
 }

@@ -194,6 +194,12 @@ func (t *Ordered) DeleteRange(lo, hi []byte) {
 		if hi != nil && bytes.Compare(l.key(q.i), hi) >= 0 {
 			return
 		}
+		if q.i == 0 && t.dropWhole(q, hi, asSpan) {
+			if q.b >= len(t.p.top) || q.l >= len(t.p.top[q.b].leaves) {
+				q, _ = t.p.seek(lo)
+			}
+			continue
+		}
 		if !asSpan {
 			if t.kill(q) {
 				q.i++
@@ -214,6 +220,29 @@ func (t *Ordered) DeleteRange(lo, hi []byte) {
 			q, _ = t.p.seek(lo)
 		}
 	}
+}
+
+// dropWhole removes all entries of a leaf if they are before hi and none needs a tomb, as with asSpan none does.
+func (t *Ordered) dropWhole(q pos, hi []byte, asSpan bool) bool {
+	l := t.p.leaf(q)
+	if hi != nil && bytes.Compare(l.key(len(l.ents)-1), hi) >= 0 {
+		return false
+	}
+	live, dirty := int64(0), int64(0)
+	for _, c := range l.ents {
+		if c.flags&flagOnDisk != 0 && !asSpan {
+			return false
+		}
+		if c.flags&flagTomb == 0 {
+			live++
+		}
+		if c.flags&flagDirty != 0 {
+			dirty++
+		}
+	}
+	t.live, t.dirty = t.live-live, t.dirty-dirty
+	t.p.dropWhole(q)
+	return true
 }
 
 // walk calls f for every entry in memory in [lo, hi), tombs included, until it returns false.
@@ -268,4 +297,4 @@ func (t *Ordered) ScanDesc(lo, hi []byte, f func(key, val []byte) bool) {
 func (t *Ordered) Len() int64 { return t.live + t.absent }
 
 // MemBytes gives the memory that the table occupies, about.
-func (t *Ordered) MemBytes() int64 { return t.p.bytes }
+func (t *Ordered) MemBytes() int64 { return t.p.bytes + t.p.spare.bytes }

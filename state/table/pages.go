@@ -14,6 +14,7 @@ type pages struct {
 	bytes int64     // memory of leaves
 	n     int       // entries, tombs included
 	last  pos       // where seek ended, as far as that is still a place
+	spare spare
 	// pending says that a Freeze has leaves to copy: they are not joined with others.
 	pending bool
 }
@@ -208,7 +209,7 @@ func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	l.touched, l.frozen = true, l.frozen || flags&flagFrozen != 0
 	before := l.mem()
 	off := uint32(len(l.data))
-	l.data = append(append(l.data, k...), v...)
+	p.append(l, k, v)
 	l.ents = slices.Insert(l.ents, q.i, cell{off, uint32(len(k)), uint32(len(v)), flags})
 	// What keys have in common is known better as they grow more.
 	if n := len(l.ents); n&(n-1) == 0 || !l.heads.insert(q.i, k) {
@@ -219,6 +220,17 @@ func (p *pages) insert(q pos, k, v []byte, flags uint8) {
 	if len(l.ents) > leafCells || len(l.data) > leafBytes && len(l.ents) > 1 {
 		p.split(q)
 	}
+}
+
+// append appends a key and its value, which may lie in the leaf, to the data of a leaf.
+func (p *pages) append(l *leaf, k, v []byte) {
+	if need := len(l.data) + len(k) + len(v); need > cap(l.data) {
+		old := l.data
+		l.data = append(append(append(p.spare.take(max(need, min(2*cap(old), cap(old)+cap(old)/4+192))), old...), k...), v...)
+		p.spare.give(old, p.bytes)
+		return
+	}
+	l.data = append(append(l.data, k...), v...)
 }
 
 func (l *leaf) mem() int64 {
@@ -239,10 +251,10 @@ func (p *pages) replace(q pos, v []byte) {
 	before := l.mem()
 	l.garbage += int(c.klen + c.vlen)
 	off := uint32(len(l.data))
-	l.data = append(append(l.data, l.key(q.i)...), v...)
+	p.append(l, l.key(q.i), v)
 	c.off, c.vlen = off, uint32(len(v))
 	if l.garbage > 512 && l.garbage > len(l.data)/2 {
-		l.pack()
+		p.pack(l)
 	}
 	p.bytes += l.mem() - before
 	if len(l.data)-l.garbage > leafBytes && len(l.ents) > 1 {
@@ -251,15 +263,25 @@ func (p *pages) replace(q pos, v []byte) {
 }
 
 // pack rewrites the leaf's bytes in key order, without garbage.
-func (l *leaf) pack() {
-	data := make([]byte, 0, len(l.data)-l.garbage+64)
+func (p *pages) pack(l *leaf) {
+	old := l.data
+	p.packFrom(l, old)
+	p.spare.give(old, p.bytes)
+}
+
+// packFrom makes the leaf's bytes of those that its entries have in data.
+func (p *pages) packFrom(l *leaf, data []byte) {
+	n := 0
+	for i := range l.ents {
+		n += int(l.ents[i].klen + l.ents[i].vlen)
+	}
+	l.data, l.garbage = p.spare.take(n+64), 0
 	for i := range l.ents {
 		c := &l.ents[i]
-		off := uint32(len(data))
-		data = append(data, l.data[c.off:c.off+c.klen+c.vlen]...)
+		off := uint32(len(l.data))
+		l.data = append(l.data, data[c.off:c.off+c.klen+c.vlen]...)
 		c.off = off
 	}
-	l.data, l.garbage = data, 0
 }
 
 // split halves the leaf at q; of a leaf that grew at its end, only the last
@@ -271,15 +293,17 @@ func (p *pages) split(q pos) {
 	if q.i == len(l.ents)-1 && cut > 1 {
 		cut = len(l.ents) - 1
 	}
-	r := newLeaf()
-	r.ents, r.data = append(make([]cell, 0, leafCells+1), l.ents[cut:]...), l.data
+	data := l.data
+	r := p.spare.takeLeaf()
+	r.ents = append(r.ents, l.ents[cut:]...)
 	r.touched, r.gen, r.frozen = true, l.gen, l.frozen
-	r.repack()
+	p.packFrom(r, data)
 	l.ents = l.ents[:cut]
-	if cut < leafCells {
+	if cut < leafCells && cap(l.ents) > leafCells+1 {
 		l.ents = append(make([]cell, 0, leafCells+1), l.ents...)
 	}
-	l.repack()
+	p.packFrom(l, data)
+	p.spare.give(data, p.bytes)
 	l.setHeads()
 	r.setHeads()
 	p.bytes += l.mem() + r.mem() - before
@@ -305,16 +329,6 @@ func (p *pages) split(q pos) {
 	p.setHeads()
 }
 
-// repack is pack for a leaf whose garbage is not counted, after a split.
-func (l *leaf) repack() {
-	n := 0
-	for _, c := range l.ents {
-		n += int(c.klen + c.vlen)
-	}
-	l.garbage = len(l.data) - n
-	l.pack()
-}
-
 // remove takes entry q out.
 func (p *pages) remove(q pos) {
 	l := p.leaf(q)
@@ -325,7 +339,7 @@ func (p *pages) remove(q pos) {
 	l.heads.remove(q.i)
 	p.n--
 	if l.garbage > 512 && l.garbage > len(l.data)/2 {
-		l.pack()
+		p.pack(l)
 	}
 	p.bytes += l.mem() - before
 	p.shrink(q)
@@ -349,7 +363,7 @@ func (p *pages) shrink(q pos) {
 	}
 	before := l.mem()
 	base := uint32(len(l.data))
-	l.data = append(l.data, r.data...)
+	p.append(l, r.data, nil)
 	for _, c := range r.ents {
 		c.off += base
 		l.ents = append(l.ents, c)
@@ -366,7 +380,9 @@ func (p *pages) dropLeaf(q pos) {
 	if len(b.leaves) == 1 && len(p.top) == 1 {
 		return
 	}
-	p.bytes -= b.leaves[q.l].mem()
+	l := b.leaves[q.l]
+	p.bytes -= l.mem()
+	p.spare.giveLeaf(l, p.bytes)
 	b.leaves = slices.Delete(b.leaves, q.l, q.l+1)
 	b.seps = slices.Delete(b.seps, q.l, q.l+1)
 	if len(b.leaves) == 0 {
@@ -380,6 +396,17 @@ func (p *pages) dropLeaf(q pos) {
 	if q.l == 0 {
 		p.setHeads()
 	}
+}
+
+// dropWhole takes out all entries of the leaf at q.
+func (p *pages) dropWhole(q pos) {
+	l := p.leaf(q)
+	before := l.mem()
+	p.n -= len(l.ents)
+	l.ents, l.data, l.garbage, l.touched = l.ents[:0], l.data[:0], 0, true
+	l.setHeads()
+	p.bytes += l.mem() - before
+	p.dropLeaf(q)
 }
 
 // norm moves q, which may be at the end of a leaf, to the entry that follows; false at the end.
