@@ -169,6 +169,9 @@ func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32
 	if sel == nil && rowenc.AllAfter(time, b.N, int64(ep.Before)) {
 		return nil, nil
 	}
+	if s.onTime == nil {
+		s.onTime = make([]int32, 0, b.N) // nil would mean all rows
+	}
 	kept := s.onTime[:0]
 	err := rowenc.EachRow(b.N, sel, func(i int) error {
 		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
