@@ -1,13 +1,18 @@
 package state
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 )
 
-// late is of a run whose rows are as they came. They are sorted when somebody reads the run, or together with those of others when it is merged:
-// mostly that is once for many epochs, beside them. The rows themselves stay as they are, since another goroutine may be merging them.
+// late is of a run whose rows are not in order, but divided into parts. They are sorted when somebody reads the run, or together with those of others when it is merged: mostly that is once for many epochs, beside them. The rows
+// themselves stay as they are, since another goroutine may be merging them.
 type late struct {
+	rows   int
+	cuts   *cuts
+	skip   int   // with so many bytes all keys begin alike, those of all runs with these cuts of which it is not 0
+	ends   []int // by part: where it ends in data
 	once   sync.Once
 	sorted atomic.Pointer[run] // nil until somebody has read the run
 }
@@ -15,12 +20,59 @@ type late struct {
 // lateRows is the number of rows from which a run is sorted late. Fewer are sorted at once: that is quick, and whoever reads may read after each epoch.
 const lateRows = 1 << 11
 
+// part gives where a part lies in data.
+func (l *late) part(i int) (lo, hi int) {
+	if i > 0 {
+		lo = l.ends[i-1]
+	}
+	return lo, l.ends[i]
+}
+
+// splitter is memory for split.
+type splitter struct{ part []uint8 }
+
+var splitters = sync.Pool{New: func() any { return &splitter{} }}
+
+// split gives the late run that the rows of r make.
+func (r *run) split(c *cuts) *run {
+	s := splitters.Get().(*splitter)
+	defer splitters.Put(s)
+	if cap(s.part) < len(r.recs) {
+		s.part = make([]uint8, len(r.recs), len(r.recs)+len(r.recs)/4)
+	}
+	part := s.part[:len(r.recs)]
+	ends := make([]int, c.parts())
+	skip := len(c.skip)
+	for i := range r.recs {
+		p, like := c.part(r.key(i))
+		if !like {
+			skip = 0
+		}
+		part[i] = uint8(p)
+		ends[p] += int(r.end(i) - r.recs[i].off)
+	}
+	size := 0
+	for p, n := range ends {
+		ends[p] = size // from where it is filled
+		size += n
+	}
+	if size > math.MaxUint32 {
+		return r.sorted()
+	}
+	out := &run{data: make([]byte, size), less: r.less, late: &late{rows: len(r.recs), cuts: c, skip: skip, ends: ends}}
+	for i := range r.recs {
+		at := &ends[part[i]]
+		*at += copy(out.data[*at:], r.data[r.recs[i].off:r.end(i)])
+	}
+	return out
+}
+
 // inOrder gives the rows of a run in the order of their keys.
 func (r *run) inOrder() *run {
 	if r.late == nil {
 		return r
 	}
-	r.late.once.Do(func() { r.late.sorted.Store(r.sorted()) })
+	r.late.once.Do(func() { r.late.sorted.Store(sortLate([]*run{r}, 1)) })
 	return r.late.sorted.Load()
 }
 
@@ -41,7 +93,8 @@ func ordered(runs []*run) []*run {
 	return out
 }
 
-// lateTogether gives runs with the same rows: those that are late are one, in order, where one in so many rows is expected to be left. The list is a new one if any is late.
+// lateTogether gives runs with the same rows, all of them in order: those that are late are one, or one for each cuts that they have, where one in so many rows is
+// expected to be left. The list is a new one if any is late.
 func lateTogether(runs []*run, part int) []*run {
 	var late, out []*run
 	for _, r := range runs {
@@ -54,20 +107,50 @@ func lateTogether(runs []*run, part int) []*run {
 			late = append(late, r)
 		}
 	}
-	switch len(late) {
-	case 0:
-		return out
-	case 1:
-		return append(out, late[0].inOrder())
+	for len(late) > 0 {
+		alike, rest := late[:0:0], late[:0:0]
+		for _, r := range late {
+			if r.late.cuts == late[0].late.cuts {
+				alike = append(alike, r)
+			} else {
+				rest = append(rest, r)
+			}
+		}
+		if late = rest; len(alike) == 1 {
+			out = append(out, alike[0].inOrder())
+		} else {
+			out = append(out, sortLate(alike, part))
+		}
 	}
-	all := roomForAll(late, part)
+	return out
+}
+
+// sortLate gives the rows of late runs with the same cuts as one run in order, where one in so many is expected to be left. What a part has of all of them is
+// sorted together.
+func sortLate(runs []*run, part int) *run {
+	all := roomForAll(runs, part)
 	p := placesPool.Get().(*places)
 	defer p.done()
-	for _, r := range late {
-		p.segs = append(p.segs, segment{r, 0, len(r.recs)})
+	skip := runs[0].late.skip
+	for _, r := range runs {
+		p.segs = append(p.segs, segment{r: r})
+		skip = min(skip, r.late.skip)
 	}
-	p.sort()
-	p.each(false, all.take)
+	p.late = true
+	for k := range runs[0].late.ends {
+		size := 0
+		p.all = p.all[:0]
+		for i, r := range runs {
+			lo, hi := r.late.part(k)
+			size += hi - lo
+			p.addLate(uint32(i), r.data, lo, hi, skip)
+		}
+		p.order()
+		p.each(size <= nearBytes, all.take)
+	}
 	all.clip()
-	return append(out, all)
+	return all
 }
+
+// nearBytes is how much memory is near once it was gone through.
+const nearBytes = 1 << 19

@@ -15,12 +15,13 @@ import (
 type place struct {
 	head  uint64
 	run   uint32
-	index uint32
+	index uint32 // of a run in order the number of the row, of a late one where it lies in data
 }
 
 // places are rows of several runs in the order of their keys.
 type places struct {
 	segs     []segment
+	late     bool // all runs are
 	all, tmp []place
 	sum      byte // what touchMemory read
 }
@@ -38,7 +39,7 @@ const maxPooled = 1 << 18
 
 func (p *places) done() {
 	clear(p.segs)
-	p.segs = p.segs[:0]
+	p.segs, p.late = p.segs[:0], false
 	if cap(p.all) <= maxPooled {
 		placesPool.Put(p)
 	}
@@ -47,19 +48,45 @@ func (p *places) done() {
 // fewPlaces is the number of rows up to which comparing them is quicker than distributing them.
 const fewPlaces = 64
 
-// sort puts the rows of segs in order, as far as words of their keys tell: each then settles those that have the same.
-func (p *places) sort() {
+// sort puts the rows of segs in order, as far as words of their keys tell: each then settles those that have the same. All of them begin with so many bytes that are alike.
+func (p *places) sort(skip int) {
 	n := 0
 	for _, s := range p.segs {
 		n += s.hi - s.lo
 	}
 	p.all = slices.Grow(p.all[:0], n)
 	for k, s := range p.segs {
+		if skip == 0 {
+			for i := s.lo; i < s.hi; i++ {
+				p.all = append(p.all, place{s.r.recs[i].head, uint32(k), uint32(i)})
+			}
+			continue
+		}
 		for i := s.lo; i < s.hi; i++ {
-			p.all = append(p.all, place{s.r.recs[i].head, uint32(k), uint32(i)})
+			p.all = append(p.all, place{table.Head(s.r.key(i)[skip:]), uint32(k), uint32(i)})
 		}
 	}
 	p.order()
+}
+
+// common gives the number of bytes with which all rows of segs, stretches of runs in order, begin.
+func (p *places) common() int {
+	var c prefix
+	for _, s := range p.segs {
+		if s.lo < s.hi {
+			c.ofRange(s.r, s.lo, s.hi)
+		}
+	}
+	return len(c.key)
+}
+
+// addLate adds the rows that lie between lo and hi in the data of a late run, all of which begin with so many bytes that are alike.
+func (p *places) addLate(run uint32, data []byte, lo, hi, skip int) {
+	for lo < hi {
+		key, _, _, n := readRow(data[lo:])
+		p.all = append(p.all, place{table.Head(key[skip:]), run, uint32(lo)})
+		lo += n
+	}
 }
 
 // order is sort of the rows that are in all.
@@ -68,7 +95,6 @@ func (p *places) order() {
 	if n == 0 {
 		return
 	}
-	p.tmp = slices.Grow(p.tmp[:0], n)[:n]
 	for _, x := range p.all {
 		differ |= x.head ^ p.all[0].head
 	}
@@ -76,18 +102,16 @@ func (p *places) order() {
 		sortHeads(p.all)
 		return
 	}
+	p.tmp = slices.Grow(p.tmp[:0], n)[:n]
 	if bits.LeadingZeros64(differ) >= 32 {
 		differ = p.skipCommon()
 	}
-	// Byte by byte, from the last one that is needed for rows to have a few bits to themselves: those that still are alike are few.
-	from := 0
-	for few := bits.Len(uint(n)) + 2; from < 64 && bits.OnesCount64(differ>>(from+8)) >= few; {
-		from += 8
-	}
-	for shift := from; shift < 64; shift += 8 {
-		if byte(differ>>shift) == 0 {
-			continue
-		}
+	// Digit by digit, from the last one that is needed for rows to have a few bits to themselves: those that still are alike are few.
+	width := p.pack(differ)
+	few := min(bits.Len(uint(n))+2, width)
+	passes := (few + 7) / 8
+	from := max(width-8*passes, 0)
+	for shift := from; shift < width; shift += 8 {
 		var next [256]uint32
 		for i := range p.all {
 			next[byte(p.all[i].head>>shift)]++
@@ -107,6 +131,29 @@ func (p *places) order() {
 	if from > 0 {
 		p.settle(from)
 	}
+}
+
+// pack leaves of the words only the bits in which they differ, one behind the other, and gives their number. Where these are scattered, the words stay as they are.
+func (p *places) pack(differ uint64) (width int) {
+	var s stretches
+	if low := s.choose(differ, 64); low == 64 || differ&(1<<low-1) != 0 {
+		return bits.Len64(differ)
+	}
+	const near = 512 // places, which stay in the nearest cache
+	for all := p.all; len(all) > 0; {
+		some := all[:min(near, len(all))]
+		all = all[len(some):]
+		var words [near]uint64
+		for _, t := range s.all[:s.n] {
+			for i, x := range some {
+				words[i] = words[i]<<(t.width&63) | x.head>>(t.shift&63)&t.mask
+			}
+		}
+		for i := range some {
+			some[i].head = words[i]
+		}
+	}
+	return bits.OnesCount64(differ)
 }
 
 // settle sorts the rows, which are in order but for the last bits of their words.
@@ -144,13 +191,7 @@ func (p *places) skipCommon() (differ uint64) {
 	first := p.key(p.all[0])
 	common := len(first)
 	for _, x := range p.all[1:] {
-		k := p.key(x)
-		common = min(common, len(k))
-		for i := 0; i < common; i++ {
-			if k[i] != first[i] {
-				common = i
-			}
-		}
+		common = commonLen(first[:common], p.key(x))
 	}
 	for i := range p.all {
 		x := &p.all[i]
@@ -160,20 +201,30 @@ func (p *places) skipCommon() (differ uint64) {
 	return differ
 }
 
-func (p *places) rec(x place) *rowRec { return &p.segs[x.run].r.recs[x.index] }
+func (p *places) key(x place) []byte {
+	key, _, _ := p.row(x)
+	return key
+}
 
-func (p *places) key(x place) []byte { return p.segs[x.run].r.key(int(x.index)) }
+// row gives a row: its key, how long the ordered part of that is, and its weight.
+func (p *places) row(x place) (key []byte, klen uint32, weight int64) {
+	r := p.segs[x.run].r
+	if !p.late {
+		return r.row(int(x.index))
+	}
+	key, klen, weight, _ = readRow(r.data[x.index:])
+	return key, klen, weight
+}
 
-// each calls f for each row in the order of keys, with its total weight, unless that is zero. inOrder says that the rows of each
-// run lie in memory in that order, too.
-func (p *places) each(inOrder bool, f func(r *run, rec *rowRec, weight int64)) {
-	near := 0
-	if inOrder {
-		near = len(p.all)
+// each calls f for each row in the order of keys, with its total weight, unless that is zero. near says that rows need not be read ahead.
+func (p *places) each(near bool, f func(key []byte, klen uint32, weight int64)) {
+	ahead := 0
+	if near {
+		ahead = len(p.all)
 	}
 	for lo := 0; lo < len(p.all); {
-		if lo >= near {
-			near = p.touchMemory(lo)
+		if lo >= ahead {
+			ahead = p.touchMemory(lo)
 		}
 		hi := lo + 1
 		for hi < len(p.all) && p.all[hi].head == p.all[lo].head {
@@ -181,48 +232,39 @@ func (p *places) each(inOrder bool, f func(r *run, rec *rowRec, weight int64)) {
 		}
 		same := p.all[lo:hi] // perhaps
 		lo = hi
-		if len(same) == 2 {
-			// Mostly one row that came and went.
-			x, y := same[0], same[1]
-			switch c := bytes.Compare(p.key(x), p.key(y)); {
-			case c == 0:
-				if w := p.rec(x).weight + p.rec(y).weight; w != 0 {
-					f(p.segs[x.run].r, p.rec(x), w)
-				}
-				continue
-			case c > 0:
-				same[0], same[1] = y, x
-			}
-		} else if len(same) > 2 {
+		if len(same) == 1 {
+			f(p.row(same[0]))
+			continue
+		}
+		if len(same) > 2 {
 			slices.SortFunc(same, func(a, b place) int { return bytes.Compare(p.key(a), p.key(b)) })
+		} else if bytes.Compare(p.key(same[0]), p.key(same[1])) > 0 {
+			same[0], same[1] = same[1], same[0]
 		}
 		for i := 0; i < len(same); {
-			x := same[i]
-			rec := p.rec(x)
-			w := rec.weight
-			for i++; i < len(same) && bytes.Equal(p.key(x), p.key(same[i])); i++ {
-				w += p.rec(same[i]).weight
+			key, klen, weight := p.row(same[i])
+			for i++; i < len(same); i++ {
+				k, _, w := p.row(same[i])
+				if !bytes.Equal(key, k) {
+					break
+				}
+				weight += w
 			}
-			if w != 0 {
-				f(p.segs[x.run].r, rec, w)
+			if weight != 0 {
+				f(key, klen, weight)
 			}
 		}
 	}
 }
 
-// touchMemory reads a byte of each line of memory that the rows from lo on occupy, as many as it says, in loops that do nothing else, so
-// that the processor waits for many of them at once: rows of a run lie in its memory in the order in which they came.
+// touchMemory reads a byte of each line of memory that the rows of late runs occupy, those from lo on, as many as it says, in a loop that does nothing else, so
+// that the processor waits for many of them at once. Rows are thought of as short.
 func (p *places) touchMemory(lo int) (hi int) {
-	var recs [nearRows]*rowRec
 	all := p.all[lo:min(lo+nearRows, len(p.all))]
-	for i, x := range all {
-		recs[i] = p.rec(x)
-	}
 	sum := byte(0)
-	for i, x := range all {
-		if data, rec := p.segs[x.run].r.data, recs[i]; rec.length > 0 {
-			sum += data[rec.off] + data[rec.off+uint64(rec.length)-1]
-		}
+	for _, x := range all {
+		data := p.segs[x.run].r.data
+		sum += data[x.index] + data[min(int(x.index)+32, len(data)-1)]
 	}
 	p.sum = sum
 	return lo + len(all)
@@ -236,18 +278,16 @@ func (r *run) sorted() *run {
 	p := placesPool.Get().(*places)
 	defer p.done()
 	p.segs = append(p.segs, segment{r, 0, len(r.recs)})
-	p.sort()
+	p.sort(0)
 	out := &run{recs: make([]rowRec, 0, len(r.recs)), data: make([]byte, 0, len(r.data))}
-	p.each(false, out.take)
+	p.each(true, out.take)
 	return out
 }
 
-// take appends a row of another run. Rows lie in memory in the order of their keys, so that merging reads on and does not jump.
-func (r *run) take(from *run, rec *rowRec, weight int64) {
-	c := *rec
-	c.off, c.weight = uint64(len(r.data)), weight
-	r.data = append(r.data, from.data[rec.off:rec.off+uint64(rec.length)]...)
-	r.recs = append(r.recs, c)
+// take appends a row. Rows lie in memory in the order of their keys, so that merging reads on and does not jump.
+func (r *run) take(key []byte, klen uint32, weight int64) {
+	r.recs = append(r.recs, rowRec{table.Head(key), uint64(len(r.data))})
+	r.data = appendRow(r.data, key, int(klen), weight)
 	if weight < 0 {
 		r.less++
 	}
@@ -286,7 +326,7 @@ func chunksOf(runs []*run) iter.Seq[*places] {
 		each := max(fewPlaces, mergeChunk/len(runs))
 		for more := true; more; {
 			more = p.next(each)
-			p.sort()
+			p.sort(p.common())
 			if !yield(p) {
 				return
 			}
@@ -295,16 +335,24 @@ func chunksOf(runs []*run) iter.Seq[*places] {
 }
 
 // eachMerged calls f for the rows of runs in the order of their keys, with their total weights, but those of weight zero, until it fails.
-func eachMerged(runs []*run, f func(from *run, rec *rowRec, weight int64) error) error {
+func eachMerged(runs []*run, f func(key []byte, klen uint32, weight int64) error) error {
 	if len(runs) == 0 {
 		return nil
 	}
-	runs = lateTogether(runs, 1)
+	if runs = lateTogether(runs, 1); len(runs) == 1 {
+		r := runs[0]
+		for i := range r.recs {
+			if err := f(r.row(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var err error
 	for p := range chunksOf(runs) {
-		p.each(true, func(from *run, rec *rowRec, weight int64) {
+		p.each(true, func(key []byte, klen uint32, weight int64) {
 			if err == nil {
-				err = f(from, rec, weight)
+				err = f(key, klen, weight)
 			}
 		})
 		if err != nil {
@@ -318,7 +366,7 @@ func eachMerged(runs []*run, f func(from *run, rec *rowRec, weight int64) error)
 func roomForAll(runs []*run, part int) *run {
 	n, size := 0, 0
 	for _, r := range runs {
-		n += len(r.recs)
+		n += r.rows()
 		size += len(r.data)
 	}
 	return &run{recs: make([]rowRec, 0, n/part), data: make([]byte, 0, size/part)}

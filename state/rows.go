@@ -35,6 +35,7 @@ type Rows struct {
 	pendingRows int64
 	rowSize     int // bytes of a row of the last epoch
 	tailRows    int // changes of the last epoch
+	cuts        *cuts
 
 	mu      sync.Mutex // guards what follows, and changes of view
 	view    atomic.Pointer[RowsSnapshot]
@@ -112,23 +113,26 @@ func (r *Rows) sealTail() {
 	n := len(r.tail.recs)
 	r.rowSize = len(r.tail.data)/n + 1
 	if r.tailRows = n; n >= r.st.lateFrom {
-		r.tail.late = &late{}
-		r.tail.clip()
-		r.sealed = compact(append(r.sealed, r.tail), 0)
-		r.tail = &run{}
-		return
-	}
-	if s := r.tail.sorted(); len(s.recs) > 0 {
+		r.sealed = compact(append(r.sealed, r.tail.split(r.cutsFor(r.tail))), 0)
+	} else if s := r.tail.sorted(); len(s.recs) > 0 {
 		r.sealed = compact(append(r.sealed, s), 0)
 	}
-	r.tail.recs, r.tail.data, r.tail.less = r.tail.recs[:0], r.tail.data[:0], 0
+	r.tail = r.tail.again()
+}
+
+// cutsFor gives the cuts of late runs, which are made from the rows of x if there are none.
+func (r *Rows) cutsFor(x *run) *cuts {
+	if r.cuts == nil {
+		r.cuts = newCuts(x)
+	}
+	return r.cuts
 }
 
 // encode appends a batch to the tail.
 func (r *Rows) encode(b *batch.Batch) {
 	n := b.N
-	if cap(r.tail.recs) == 0 {
-		n = max(n, r.tailRows+r.tailRows/8) // about as many as in the last epoch
+	if cap(r.tail.recs) == 0 && r.tailRows >= r.st.lateFrom {
+		r.tail = tails.Get().(*run) // about as many as in the last epoch
 	}
 	r.tail.grow(n, r.rowSize)
 	r.tail.add(&r.codec, b)
@@ -152,12 +156,12 @@ const (
 // keep runs stay, and the list is a new one if anything changes.
 func compact(runs []*run, keep int) []*run {
 	n := len(runs)
-	size := len(runs[n-1].recs)
+	size := runs[n-1].rows()
 	limit := fanIn * size // what is larger is of another tier
 	lo := n - 1
-	for lo > keep && len(runs[lo-1].recs) < limit && size+len(runs[lo-1].recs) <= mergeNow {
+	for lo > keep && runs[lo-1].rows() < limit && size+runs[lo-1].rows() <= mergeNow {
 		lo--
-		size += len(runs[lo].recs)
+		size += runs[lo].rows()
 	}
 	if n-lo < fanIn {
 		return runs
@@ -213,7 +217,7 @@ func (r *Rows) Publish(epoch uint64) {
 func tooMany(runs []*run, parts int, unread int64) []*run {
 	n := len(runs)
 	lo := n - 1
-	for lo > 0 && len(runs[lo-1].recs) <= 2*len(runs[n-1].recs) {
+	for lo > 0 && runs[lo-1].rows() <= 2*runs[n-1].rows() {
 		lo--
 	}
 	tier, late := n-lo, 0
@@ -241,7 +245,7 @@ func (r *Rows) Shrink() bool {
 	runs := r.view.Load().runs[r.frozen:]
 	rows, less := 0, 0
 	for _, x := range runs {
-		rows += len(x.recs)
+		rows += x.rows()
 		less += x.less
 	}
 	// What goes is a row that came, and its removal. After a Shrink it pays again when there is twice as much.
@@ -266,17 +270,20 @@ func goneIn(runs []*run) float64 {
 	for i := len(runs) - 1; i > 0; i-- {
 		x := runs[i]
 		for j, step := 0, len(x.recs)/looks+1; j < len(x.recs) && x.less > 0; j += step {
-			for ; j < len(x.recs) && x.recs[j].weight > 0; j++ { // the next removal
+			k, _, weight := x.row(j)
+			for ; weight > 0 && j+1 < len(x.recs); k, _, weight = x.row(j) { // the next removal
+				j++
 			}
-			if j >= len(x.recs) {
+			if weight > 0 {
 				break
 			}
 			tried++
-			k := x.key(j)
 			for _, y := range runs[:i] {
-				if at := y.seek(k); at < len(y.recs) && y.recs[at].weight > 0 && bytes.Equal(y.key(at), k) {
-					found++
-					break
+				if at := y.seek(k); at < len(y.recs) {
+					if key, _, weight := y.row(at); weight > 0 && bytes.Equal(key, k) {
+						found++
+						break
+					}
 				}
 			}
 		}
@@ -297,9 +304,9 @@ func (r *Rows) beginMerge(runs []*run, part int) {
 // each row is merged a logarithmic number of times.
 func lastTier(runs []*run) []*run {
 	lo := len(runs) - 1
-	for size := len(runs[lo].recs); lo > 0 && len(runs[lo-1].recs) <= 2*size; {
+	for size := runs[lo].rows(); lo > 0 && runs[lo-1].rows() <= 2*size; {
 		lo--
-		size += len(runs[lo].recs)
+		size += runs[lo].rows()
 	}
 	// Those before are each larger than all that follow: there are few.
 	return runs[min(lo, len(runs)-fanIn):]
@@ -380,8 +387,8 @@ func (r *Rows) Freeze() *Section {
 		r.wiped = r.drops
 	}
 	for _, x := range runs {
-		s.bytes += int64(len(x.data)) + 4*int64(len(x.recs))
-		s.entries += int64(len(x.recs))
+		s.bytes += int64(len(x.data)) + 4*int64(x.rows())
+		s.entries += int64(x.rows())
 	}
 	s.each = func(f func(change) error) error { return r.writeRuns(s.prefix, runs, wipe, f) }
 	s.records = []record{countRecord(r.oid, count{rows: v.rows})}
@@ -409,8 +416,8 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		old.it = it
 	}
 	var key, val []byte
-	return eachMerged(runs, func(from *run, rec *rowRec, weight int64) error {
-		key = append(append(key[:0], prefix...), from.data[rec.off:rec.off+uint64(rec.length)]...)
+	return eachMerged(runs, func(row []byte, klen uint32, weight int64) error {
+		key = append(append(key[:0], prefix...), row...)
 		w, err := old.weight(key)
 		if err != nil {
 			return err
@@ -418,7 +425,7 @@ func (r *Rows) writeRuns(prefix []byte, runs []*run, wipe bool, f func(change) e
 		c := change{op: opDelete, key: key}
 		// Of a set, one less is none.
 		if w += weight; w != 0 && (w > 0 || old.it != nil || wipe) {
-			val = appendWeight(val[:0], w, uint64(rec.klen))
+			val = appendWeight(val[:0], w, uint64(klen))
 			c.op, c.val = opSet, val
 		}
 		return f(c)

@@ -2,6 +2,9 @@ package state
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
@@ -11,30 +14,48 @@ import (
 
 // run is a sorted, immutable set of row changes: each key once, no weight zero.
 // The key of a row is the ordered encoding of the key columns followed by the
-// exact encoding of all columns. With late, rows are as they came.
+// exact encoding of all columns. With late, rows are not in order, and there are no recs. A run that is being made has recs as rows came.
 type run struct {
-	data []byte
+	data []byte // rows, see appendRow
 	recs []rowRec
 	less int // rows with a weight below zero
 	late *late
 }
 
-// rowRec locates a row in data. head is the start of the key, for comparing.
-type rowRec struct {
-	head   uint64
-	off    uint64
-	klen   uint32 // of the ordered part
-	length uint32 // of both parts
-	weight int64
-}
+// rowRec says where a row begins in data. head is the start of the key, for comparing.
+type rowRec struct{ head, off uint64 }
+
+const recBytes = 16
 
 func (r *run) key(i int) []byte {
-	c := &r.recs[i]
-	return r.data[c.off : c.off+uint64(c.length) : c.off+uint64(c.length)]
+	key, _, _, _ := readRow(r.data[r.recs[i].off:])
+	return key
+}
+
+// row gives a row: its key, how long the ordered part of that is, and its weight.
+func (r *run) row(i int) (key []byte, klen uint32, weight int64) {
+	key, klen, weight, _ = readRow(r.data[r.recs[i].off:])
+	return key, klen, weight
+}
+
+// end gives where a row ends in data, if none was left out.
+func (r *run) end(i int) uint64 {
+	if i+1 < len(r.recs) {
+		return r.recs[i+1].off
+	}
+	return uint64(len(r.data))
+}
+
+// rows is the number of changes.
+func (r *run) rows() int {
+	if r.late != nil {
+		return r.late.rows
+	}
+	return len(r.recs)
 }
 
 func (r *run) memBytes() int64 {
-	n := int64(cap(r.data) + 32*cap(r.recs))
+	n := int64(cap(r.data) + recBytes*cap(r.recs))
 	if r.late != nil {
 		if s := r.late.sorted.Load(); s != nil {
 			n += s.memBytes()
@@ -53,7 +74,13 @@ func (r *run) seek(k []byte) int {
 
 // seekIn gives the first of rows [lo, hi) with key >= k, hi if there is none.
 func (r *run) seekIn(k []byte, lo, hi int) int {
-	return lo + sort.Search(hi-lo, func(i int) bool { return bytes.Compare(r.key(lo+i), k) >= 0 })
+	head := table.Head(k)
+	return lo + sort.Search(hi-lo, func(i int) bool {
+		if h := r.recs[lo+i].head; h != head {
+			return h > head
+		}
+		return bytes.Compare(r.key(lo+i), k) >= 0
+	})
 }
 
 // rowCodec encodes rows of one relation.
@@ -62,10 +89,14 @@ type rowCodec struct {
 	key   []int
 }
 
-func (c *rowCodec) appendRow(dst []byte, b *batch.Batch, i int) (out []byte, klen int) {
+func (c *rowCodec) appendKey(dst []byte, b *batch.Batch, i int) (out []byte, klen int) {
 	start := len(dst)
 	for _, k := range c.key {
-		dst = types.AppendKey(dst, c.types[k], b.Cols[k].Datum(i), false, false)
+		if v := b.Cols[k]; v.Valid == nil && v.Type.Layout() == types.LayoutI64 {
+			dst = binary.BigEndian.AppendUint64(append(dst, 1), uint64(v.I64[i])^1<<63)
+		} else {
+			dst = types.AppendKey(dst, c.types[k], v.Datum(i), false, false)
+		}
 	}
 	klen = len(dst) - start
 	for _, v := range b.Cols {
@@ -111,21 +142,84 @@ func (r *run) grow(n, size int) {
 
 // add appends the rows of a batch, unsorted.
 func (r *run) add(c *rowCodec, b *batch.Batch) {
+	var all [maxIntColumns][]int64
+	if cols, ok := intColumns(all[:0], b); ok {
+		r.addInts(c.key, cols, b)
+		return
+	}
 	for i := range b.N {
 		off := len(r.data)
 		var klen int
-		r.data, klen = c.appendRow(r.data, b, i)
-		w := b.Weight(i)
-		r.recs = append(r.recs, rowRec{table.Head(r.data[off:]), uint64(off), uint32(klen), uint32(len(r.data) - off), w})
-		if w < 0 {
-			r.less++
+		r.data, klen = c.appendKey(append(r.data, make([]byte, headLen)...), b, i)
+		r.placed(off, klen, b.Weight(i))
+	}
+}
+
+// placed makes a row of what data has from off on: room for headLen bytes and the key.
+func (r *run) placed(off, klen int, weight int64) {
+	key := r.data[off+headLen:]
+	r.recs = append(r.recs, rowRec{table.Head(key), uint64(off)})
+	if weight < 0 {
+		r.less++
+	}
+	if h, ok := rowHead(len(key), klen, weight); ok {
+		binary.LittleEndian.PutUint32(r.data[off:], h)
+		return
+	}
+	long := appendRow(nil, key, klen, weight)
+	r.data = append(r.data[:off], long...)
+}
+
+// maxIntColumns bounds the columns of rows that addInts takes.
+const maxIntColumns = 16
+
+// intColumns appends the columns of a batch to cols if they are what addInts takes: one word each, no NULLs.
+func intColumns(cols [][]int64, b *batch.Batch) ([][]int64, bool) {
+	if len(b.Cols) > maxIntColumns {
+		return nil, false
+	}
+	for _, v := range b.Cols {
+		if v.Valid != nil || v.Type.Layout() != types.LayoutI64 {
+			return nil, false
 		}
+		cols = append(cols, v.I64)
+	}
+	return cols, true
+}
+
+// addInts is add for the columns that intColumns gave: it encodes them as appendKey does, in one loop.
+func (r *run) addInts(key []int, cols [][]int64, b *batch.Batch) {
+	const most = 1 + 8 // bytes of a value
+	size := headLen + most*(len(key)+len(cols)) + 8
+	for i := range b.N {
+		off := len(r.data)
+		if cap(r.data)-off < size {
+			r.data = slices.Grow(r.data, max(size, off))
+		}
+		to, at := r.data[off:off+size], headLen
+		for _, k := range key {
+			to[at] = 1
+			binary.BigEndian.PutUint64(to[at+1:], uint64(cols[k][i])^1<<63)
+			at += most
+		}
+		klen := at - headLen
+		for _, col := range cols {
+			z := uint64(col[i])<<1 ^ uint64(col[i]>>63)
+			n := (bits.Len64(z) + 7) / 8
+			to[at] = byte(1 + n)
+			binary.LittleEndian.PutUint64(to[at+1:], z) // what is too much is written over
+			at += 1 + n
+		}
+		r.data = r.data[:off+at]
+		r.placed(off, klen, b.Weight(i))
 	}
 }
 
 // merge walks several runs, and perhaps the rows on disk, in key order.
 type merge struct {
-	src    []cursor // a heap: the least is first
+	src    []*cursor // a heap: the least is first
+	all    []cursor
+	skip   int // with so many bytes all keys of the runs begin alike
 	disk   *diskRows
 	err    error
 	key    []byte // of the current row, valid until next
@@ -134,27 +228,26 @@ type merge struct {
 	weight int64 // its total
 }
 
-// cursor is a place in a run, before its end.
+// cursor is a place in a run, before its end: the row at i.
 type cursor struct {
 	r      *run
 	i, end int
-	head   uint64 // of the row at i
+	head   uint64 // of what follows the bytes that all keys begin with
+	key    []byte
+	klen   uint32
+	weight int64
 }
 
-func (c *cursor) key() []byte { return c.r.key(c.i) }
-
-// step moves on; false at the end.
-func (c *cursor) step() bool {
-	if c.i++; c.i == c.end {
-		return false
-	}
-	c.head = c.r.recs[c.i].head
-	return true
+// at reads the row at i.
+func (c *cursor) at(skip int) {
+	c.key, c.klen, c.weight = c.r.row(c.i)
+	c.head = table.Head(c.key[skip:])
 }
 
 // seek begins to walk the keys in [lo, hi); nil: no bound.
 func (m *merge) seek(runs []*run, lo, hi []byte) {
-	m.src = m.src[:0]
+	m.all, m.src = m.all[:0], m.src[:0]
+	var common prefix
 	for _, r := range runs {
 		r = r.inOrder()
 		c := cursor{r: r, i: r.seek(lo), end: len(r.recs)}
@@ -162,17 +255,49 @@ func (m *merge) seek(runs []*run, lo, hi []byte) {
 			c.end = r.seek(hi)
 		}
 		if c.i < c.end {
-			c.head = r.recs[c.i].head
-			m.src = append(m.src, c)
+			common.ofRange(r, c.i, c.end)
+			m.all = append(m.all, c)
 		}
+	}
+	m.skip = len(common.key)
+	for i := range m.all {
+		m.all[i].at(m.skip)
+		m.src = append(m.src, &m.all[i])
 	}
 	for i := len(m.src)/2 - 1; i >= 0; i-- {
 		m.sift(i)
 	}
 }
 
+// prefix is with what keys begin.
+type prefix struct {
+	key []byte
+	any bool
+}
+
+// ofRange takes rows [lo, hi) of a run in order into account.
+func (p *prefix) ofRange(r *run, lo, hi int) {
+	if !p.any {
+		p.key, p.any = r.key(lo), true
+	}
+	for _, k := range [][]byte{r.key(lo), r.key(hi - 1)} {
+		p.key = p.key[:commonLen(p.key, k)]
+	}
+}
+
+// commonLen is the number of bytes with which both begin.
+func commonLen(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
 func (c *cursor) less(d *cursor) bool {
-	return c.head < d.head || c.head == d.head && bytes.Compare(c.key(), d.key()) < 0
+	return c.head < d.head || c.head == d.head && bytes.Compare(c.key, d.key) < 0
 }
 
 // sift moves the cursor at i down to where it belongs.
@@ -184,10 +309,10 @@ func (m *merge) sift(i int) {
 		if j >= len(src) {
 			break
 		}
-		if j+1 < len(src) && src[j+1].less(&src[j]) {
+		if j+1 < len(src) && src[j+1].less(src[j]) {
 			j++
 		}
-		if !src[j].less(&c) {
+		if !src[j].less(c) {
 			break
 		}
 		src[i] = src[j]
@@ -198,7 +323,10 @@ func (m *merge) sift(i int) {
 
 // step moves the least cursor on.
 func (m *merge) step() {
-	if !m.src[0].step() {
+	if c := m.src[0]; c.i+1 < c.end {
+		c.i++
+		c.at(m.skip)
+	} else {
 		n := len(m.src) - 1
 		m.src[0] = m.src[n]
 		m.src = m.src[:n]
@@ -217,7 +345,7 @@ func (m *merge) next() bool {
 	if d := m.disk; d != nil && d.valid {
 		order := 1
 		if len(m.src) > 0 {
-			order = bytes.Compare(m.src[0].key(), d.key)
+			order = bytes.Compare(m.src[0].key, d.key)
 		}
 		if order >= 0 {
 			return m.takeDisk(order == 0)
@@ -226,8 +354,8 @@ func (m *merge) next() bool {
 	if len(m.src) == 0 {
 		return false
 	}
-	l := &m.src[0]
-	m.key, m.klen, m.weight = l.key(), int(l.r.recs[l.i].klen), l.r.recs[l.i].weight
+	l := m.src[0]
+	m.key, m.klen, m.weight = l.key, int(l.klen), l.weight
 	head := l.head
 	m.step()
 	m.takeRuns(head)
@@ -240,7 +368,7 @@ func (m *merge) takeDisk(tied bool) bool {
 	m.buf = append(m.buf[:0], d.key...) // the iterator is about to overwrite it
 	m.key, m.klen, m.weight = m.buf, d.klen, d.weight
 	if tied {
-		m.takeRuns(table.Head(m.key))
+		m.takeRuns(m.src[0].head)
 	}
 	m.err = d.next()
 	return m.err == nil
@@ -248,8 +376,8 @@ func (m *merge) takeDisk(tied bool) bool {
 
 // takeRuns adds the weights that runs have of the current key, whose head is given, and moves them on.
 func (m *merge) takeRuns(head uint64) {
-	for len(m.src) > 0 && m.src[0].head == head && bytes.Equal(m.src[0].key(), m.key) {
-		m.weight += m.src[0].r.recs[m.src[0].i].weight
+	for len(m.src) > 0 && m.src[0].head == head && bytes.Equal(m.src[0].key, m.key) {
+		m.weight += m.src[0].weight
 		m.step()
 	}
 }

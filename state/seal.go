@@ -1,6 +1,10 @@
 package state
 
-import "github.com/tidemarkdb/tidemark/sql/batch"
+import (
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
 
 const (
 	// sealRows is the number of rows from which one of a team pays.
@@ -23,24 +27,47 @@ func (r *Rows) sealGiven() {
 		}
 		return
 	}
+	if r.cuts == nil {
+		x := &run{}
+		for i := 0; len(x.recs) == 0; i++ {
+			x.add(&r.codec, given[i])
+		}
+		r.cuts = newCuts(x)
+	}
 	runs := make([]*run, n)
 	r.team.Run(n, func(i int) {
 		part, rows := given[i*len(given)/n:(i+1)*len(given)/n], 0
 		for _, b := range part {
 			rows += b.N
 		}
-		x := &run{late: &late{}}
+		x := tails.Get().(*run)
 		x.grow(rows, r.rowSize+r.rowSize/16)
 		for _, b := range part {
 			x.add(&r.codec, b)
 		}
-		x.clip()
-		runs[i] = x
+		if len(x.recs) > 0 {
+			runs[i] = x.split(r.cuts)
+		}
+		x.again()
 	})
 	for _, x := range runs {
-		if n := len(x.recs); n > 0 {
-			r.rowSize = len(x.data)/n + 1
+		if x != nil && x.rows() > 0 {
+			r.rowSize = len(x.data)/x.rows() + 1
 			r.sealed = append(r.sealed, x)
 		}
 	}
+}
+
+// tails has empty runs with memory for many rows.
+var tails = sync.Pool{New: func() any { return &run{} }}
+
+// again gives an empty run for what comes after r, of which nobody has anything any more. Much memory goes to whoever has many rows next.
+func (r *run) again() *run {
+	const small = 1 << 16
+	r.recs, r.data, r.less = r.recs[:0], r.data[:0], 0
+	if r.memBytes() <= small {
+		return r
+	}
+	tails.Put(r)
+	return &run{}
 }
