@@ -75,7 +75,8 @@ func (o *Operator) passOn(ep *dataflow.Epoch, out dataflow.Emit) error {
 	return nil
 }
 
-// collector keeps copies of emitted batches, joined or divided into ones of batch.Target rows, which are then given away.
+// collector keeps emitted batches: those of some size that it may keep, or have for other memory, and copies of others, joined or divided into ones of batch.Target
+// rows. They are then given away.
 type collector struct {
 	full []collected
 	free []*batch.Batch
@@ -93,10 +94,16 @@ func (c *collector) add(b *batch.Batch) error {
 		c.full = append(c.full, collected{b: b.Keep()})
 		return nil
 	}
+	if b.Swaps && b.N >= batch.Target/4 {
+		x := c.take(b, batch.Target)
+		x.Exchange(b)
+		c.full = append(c.full, collected{x, true})
+		return nil
+	}
 	for lo := 0; lo < b.N; {
 		n := len(c.full)
 		if n == 0 || !c.full[n-1].own || c.full[n-1].b.N >= batch.Target {
-			c.full = append(c.full, collected{c.take(b), true})
+			c.full = append(c.full, collected{c.take(b, min(c.rows, batch.Target)), true})
 			n++
 		}
 		to := c.full[n-1].b
@@ -111,14 +118,14 @@ func (c *collector) add(b *batch.Batch) error {
 	return nil
 }
 
-// take gives an empty batch with the columns of b.
-func (c *collector) take(b *batch.Batch) *batch.Batch {
+// take gives an empty batch with the columns of b, and room for some rows.
+func (c *collector) take(b *batch.Batch, rows int) *batch.Batch {
 	if k := len(c.free); k > 0 {
 		x := c.free[k-1]
 		c.free = c.free[:k-1]
 		return x
 	}
-	return batch.New(b.Types(), min(c.rows, batch.Target))
+	return batch.New(b.Types(), rows)
 }
 
 // giveAway emits what there is, and keeps the memory that nobody takes for what comes.

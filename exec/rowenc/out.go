@@ -17,7 +17,11 @@ type Out struct {
 }
 
 // NewOut makes one for output columns of the given types.
-func NewOut(ts []types.Type) *Out { return &Out{B: batch.New(ts, batch.Target)} }
+func NewOut(ts []types.Type) *Out {
+	o := &Out{B: batch.New(ts, batch.Target)}
+	o.B.Swaps = true
+	return o
+}
 
 // End finishes a row whose values were appended to B's columns and emits a full batch.
 func (o *Out) End(w int64, emit dataflow.Emit) error {
@@ -56,9 +60,10 @@ func (o *Out) Flush(emit dataflow.Emit) error {
 	if o.B.N == 0 {
 		return nil
 	}
+	weighted := o.B.Weights != nil
 	err := emit(o.B)
-	if o.B.Weights != nil {
-		o.weights = o.B.Weights
+	if weighted {
+		o.weights = o.B.Weights // others, if the batch was exchanged
 	}
 	o.B.Reset()
 	return err

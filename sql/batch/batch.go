@@ -17,6 +17,8 @@ type Batch struct {
 	Weights []int64
 	// Gift, if not nil, offers the memory of columns and weights: see there.
 	Gift *Gift
+	// Swaps says that whoever is handed this very batch may have its memory for other memory: see Exchange.
+	Swaps bool
 }
 
 // Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep the values of columns and the weights, not the batch or its
@@ -37,6 +39,16 @@ func (b *Batch) Keep() *Batch {
 func (b *Batch) KeepPart(lo, hi int) *Batch {
 	b.Gift.Taken = true
 	return b.Slice(lo, hi)
+}
+
+// Exchange gives the rows of from, whose maker has set Swaps, to b, which is empty and has columns of the same types, and the memory of b to from, which is empty then.
+// It may be called while from is handed to the caller; from's maker must be done with the rows.
+func (b *Batch) Exchange(from *Batch) {
+	for i, c := range from.Cols {
+		*b.Cols[i], *c = *c, *b.Cols[i]
+	}
+	b.N, from.N = from.N, 0
+	b.Weights, from.Weights = from.Weights, b.Weights[:0]
 }
 
 // New makes an empty batch with columns of the given types.
