@@ -232,3 +232,21 @@ func (m *topModel) result() []int64 {
 	}
 	return []int64{n, sum, most}
 }
+
+// countModel knows which keys came.
+type countModel struct {
+	seen                 []bool
+	keys, rows, sum, max int64
+}
+
+func (m *countModel) add(_ int, e event) {
+	if !m.seen[e.key] {
+		m.seen[e.key] = true
+		m.keys++
+	}
+	m.rows, m.sum, m.max = m.rows+1, m.sum+e.v, max(m.max, e.x)
+}
+
+func (m *countModel) endEpoch(int64) {}
+
+func (m *countModel) result() []int64 { return []int64{m.keys, m.rows, m.sum, m.max} }

@@ -55,7 +55,7 @@ func (w *workload) create(o *Options) string {
 
 var streamNames = [2]string{"events", "others"}
 
-// workloads are those that have goals. Windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
+// workloads are those that have goals, and an aggregate in update mode. Windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
 var workloads = []*workload{
 	filter(),
 	tumbling("tumbling-1k", "bigint", 1000, time.Second, 800, 40),
@@ -71,6 +71,7 @@ var workloads = []*workload{
 	dedup("dedup-1M", epochRows/10, 77, 400),
 	dedup("dedup-1M-unique", epochRows*9/10, 9, 120),
 	topN(),
+	counts(),
 }
 
 func filter() *workload {
@@ -131,4 +132,13 @@ func topN() *workload {
 		query: fmt.Sprintf("SELECT k, v, x, ts FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS r FROM events) q WHERE r <= %d", n),
 		sums:  "SELECT count(*), sum(v)::bigint, max(v) FROM v",
 		model: func() model { return &topModel{n: n, keys: make([][]int64, keys)} }}
+}
+
+// counts is the count, sum and max by key as of now: half of the keys change in an epoch.
+func counts() *workload {
+	const keys = 100_000
+	return &workload{name: "counts-100k", keyType: "bigint", keys: keys, delay: time.Second, mode: "update", perEpoch: time.Second, warm: 20, epochs: 100, smoke: 10,
+		query: "SELECT k, count(*) AS n, sum(v) AS s, max(x) AS m FROM events GROUP BY k",
+		sums:  "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v",
+		model: func() model { return &countModel{seen: make([]bool, keys)} }}
 }
