@@ -86,7 +86,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "4"
+	formatVersion = "5"
 	ingestDir     = "ingest"
 )
 

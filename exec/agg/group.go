@@ -227,6 +227,9 @@ func (g *group) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit)
 	return g.push(ep, b)
 }
 
+// TakesHashes implements dataflow.HashTaker.
+func (g *group) TakesHashes() bool { return g.keys.takesHashes() }
+
 // push takes rows that have the windows that they belong to.
 func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
 	var err error
@@ -252,6 +255,7 @@ func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
 			dead(e.Row, e.Err)
 		}
 	}
+	g.keys.take(b)
 	if g.start != nil {
 		g.start.v = startsOf(g.cols[g.event].v, g.start.typ)
 	}

@@ -76,6 +76,7 @@ type keySet struct {
 	off    []uint32
 	hashes []uint64
 	ints   []int64
+	known  []int64 // hashes of the rows of the batch at hand, if they came with it
 }
 
 func (ks *keySet) init(cols []*keyCol) {
@@ -98,6 +99,17 @@ func (ks *keySet) schema() []table.Column {
 		}
 	}
 	return out
+}
+
+// takesHashes says whether the hashes that come with a batch are those of the keys.
+func (ks *keySet) takesHashes() bool { return len(ks.cols) == 1 && ks.cols[0].form == keyText }
+
+// take notes what is known of the keys of a batch.
+func (ks *keySet) take(b *batch.Batch) {
+	ks.known = nil
+	if ks.takesHashes() {
+		ks.known = b.Hashes
+	}
 }
 
 // find fills t.slot with the entries of t.rows, which ascend.
@@ -169,6 +181,12 @@ func (ks *keySet) encode(rows []int32) {
 		}
 	}
 	ks.hashes = slices.Grow(ks.hashes[:0], len(rows))[:len(rows)]
+	if ks.known != nil {
+		for k, r := range rows {
+			ks.hashes[k] = uint64(ks.known[r])
+		}
+		return
+	}
 	table.HashMany(ks.data, ks.off, ks.hashes)
 }
 

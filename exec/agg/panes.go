@@ -218,6 +218,7 @@ func (g *group) pushPanes(ep *dataflow.Epoch, b *batch.Batch) bool {
 	for _, c := range g.cols {
 		c.v = b.Cols[c.col]
 	}
+	g.keys.take(b)
 	rows := g.routePanes(b, g.lateBound(ep))
 	if len(s.early) > 0 && g.updates {
 		return false

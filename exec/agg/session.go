@@ -116,6 +116,9 @@ func (s *session) lateBound(ep *dataflow.Epoch) dataflow.Watermark {
 	return ep.Before
 }
 
+// TakesHashes implements dataflow.HashTaker.
+func (s *session) TakesHashes() bool { return s.keys.takesHashes() }
+
 // Push implements dataflow.Operator.
 func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) error {
 	if b.N == 0 {
@@ -149,6 +152,7 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 			c.v = eval(c.k)
 		}
 	}
+	s.keys.take(b)
 	s.spans(ep, b, times, gaps, dead)
 	if err != nil || len(s.rows) == 0 {
 		return err

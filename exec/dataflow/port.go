@@ -46,6 +46,12 @@ type Sharer interface {
 	Share(n int)
 }
 
+// HashTaker is implemented by an operator that looks its keys up by batch.Batch.Hashes where a batch has them. TakesHashes says whether it would: its key is
+// one text.
+type HashTaker interface {
+	TakesHashes() bool
+}
+
 // Flusher is implemented by an operator that keeps rows for later within an epoch. Flush is called once all of the epoch's input has been
 // pushed, before EndEpoch.
 type Flusher interface {

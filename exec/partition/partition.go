@@ -32,6 +32,7 @@ type slot struct {
 	op     dataflow.Operator
 	behind []*behind // by port
 	queue  queue
+	rows   batch.Batch // the piece at hand, with its hashes
 	ep     dataflow.Epoch
 	emit   dataflow.Emit // of the run
 	out    collector

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/sql/workers"
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // lister is an operator that remembers its rows and gives them back: at once, and again, counted, at the epoch's end.
@@ -200,7 +201,7 @@ func TestHashes(t *testing.T) {
 		k    types.Kind
 		text string
 		want uint64
-	}{{types.Int8, "42", 0x573cb458b60ef624}, {types.Text, "abc", 0xdeb68990024cc42d}, {types.Numeric, "1.50", 0x7d69c8e25910c13}} {
+	}{{types.Int8, "42", 0x573cb458b60ef624}, {types.Text, "abc", 0x5e93308234235c81}, {types.Text, "key-00000042", 0x8a24510f2623ce7a}, {types.Numeric, "1.50", 0x7d69c8e25910c13}} {
 		if got := one(c.k, c.text); got != c.want {
 			t.Errorf("%v %s: %#x", c.k, c.text, got)
 		}
@@ -213,6 +214,97 @@ func TestHashes(t *testing.T) {
 		if one(c.k, c.a) != one(c.l, c.b) {
 			t.Errorf("%v %s and %v %s do not hash alike", c.k, c.a, c.l, c.b)
 		}
+	}
+}
+
+// hashUser is an operator that looks its keys up by their hashes.
+type hashUser struct {
+	lister
+	t      *testing.T
+	hashed int
+	nulls  bool // among the keys of the batch that this one is a part of
+	slot   int
+	high   [16]int // rows by the leading bits of their hashes
+}
+
+func (u *hashUser) TakesHashes() bool { return true }
+
+func (u *hashUser) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
+	if len(b.Cols) != len(two) {
+		u.t.Errorf("%d columns", len(b.Cols))
+	}
+	if b.Hashes != nil && (u.nulls || len(b.Hashes) != b.N) {
+		u.t.Errorf("there are %d hashes of %d rows, with NULLs: %v", len(b.Hashes), b.N, u.nulls)
+	}
+	var each hasher
+	slots := each.hash(b.Cols[:1], 0, b.N)
+	for i := range b.N {
+		if slotOf(slots[i], 8) != u.slot {
+			u.t.Errorf("row %d is not of slot %d", i, u.slot)
+		}
+		if b.Hashes == nil {
+			continue
+		}
+		u.hashed++
+		key := types.AppendKey(nil, two[0], b.Cols[0].Datum(i), false, false)
+		if want := table.HashBytes(key); uint64(b.Hashes[i]) != want {
+			u.t.Errorf("row %d has the hash %#x, not %#x", i, b.Hashes[i], want)
+		}
+		u.high[uint64(b.Hashes[i])>>60]++
+	}
+	b = &batch.Batch{N: b.N, Cols: b.Cols, Weights: b.Weights}
+	return u.lister.Push(ep, port, b, out)
+}
+
+// TestHashesGoAlong: with rows come the hashes of their text keys, for whom uses them, whether one lane took the rows or several and whatever came before; and
+// the keys of a slot are anywhere in its tables.
+func TestHashesGoAlong(t *testing.T) {
+	key := []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}
+	var ops []dataflow.Operator
+	for i := range 8 {
+		ops = append(ops, &hashUser{t: t, slot: i})
+	}
+	o, err := New(ops, []Port{{Keys: key}}, dataflow.InputTypes{two}, &kernel.Env{}, workers.Team{Number: func() int { return 2 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, rows := &dataflow.Epoch{Sink: &sink{}}, 0
+	drop := func(*batch.Batch) error { return nil }
+	for round, n := range []int{10, parallelRows + 77, 300, 3 * parallelRows} {
+		b := batch.New(two, n)
+		for i := range n {
+			b.Cols[0].AppendString(strings.Repeat("x", i%30) + fmt.Sprint(i*7))
+			b.Cols[1].AppendInt(100)
+			b.EndRow(int64(1 + i%2))
+		}
+		if round == 2 {
+			b.Cols[0].SetNull(5)
+		} else {
+			rows += n
+		}
+		for _, op := range ops {
+			op.(*hashUser).nulls = round == 2
+		}
+		if err := o.Push(ep, 0, b, drop); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.EndEpoch(ep, drop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hashed := 0
+	for _, op := range ops {
+		u := op.(*hashUser)
+		hashed += u.hashed
+		for _, k := range u.high {
+			if k < u.hashed/32 || k > u.hashed/8 {
+				t.Errorf("of %d rows of slot %d the leading bits of hashes are %v", u.hashed, u.slot, u.high)
+				break
+			}
+		}
+	}
+	if hashed != rows {
+		t.Errorf("%d of %d rows came with hashes", hashed, rows)
 	}
 }
 

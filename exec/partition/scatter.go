@@ -79,7 +79,7 @@ func (h *hasher) hash(keys []*batch.Vector, lo, hi int) []uint64 {
 func (h *hasher) hashBytes(v *batch.Vector, lo int, out []uint64) {
 	if isBytes(v.Type) {
 		h.each = slices.Grow(h.each[:0], len(out))[:len(out)]
-		table.HashMany(v.Data, v.Off[lo:], h.each)
+		table.HashTexts(v.Data, v.Off[lo:], h.each)
 		for i, x := range h.each {
 			if v.IsNull(lo + i) {
 				x = nullKey
@@ -107,6 +107,7 @@ func slotOf(hash uint64, slots int) int {
 // piece is a run of rows of one port for one slot, filled by one lane. They have gone through the port's steps below level.
 type piece struct {
 	port, level, lane int
+	hashed            bool // the last column is batch.Batch.Hashes
 	b                 *batch.Batch
 }
 
@@ -131,9 +132,12 @@ type lane struct {
 	hasher  hasher
 	fillers []filler // by slot
 	chosen  choice
-	level   int  // of the pieces at hand
-	alone   bool // no other lane is at work
-	queued  int  // rows that it has copied
+	texts   *batch.Vector // as bigints, the hashes of the batch at hand, which go to the slots with the rows; nil: the operator takes none
+	whole   batch.Batch   // the batch at hand with them as a column
+	hashed  bool          // there are hashes
+	level   int           // of the pieces at hand
+	alone   bool          // no other lane is at work
+	queued  int           // rows that it has copied
 	ep      dataflow.Epoch
 	sink    recorder
 	err     error
@@ -146,13 +150,16 @@ type filler struct {
 }
 
 // form says which columns the batches of pieces have.
-type form struct{ port, level int }
+type form struct {
+	port, level int
+	hashed      bool
+}
 
 // add copies rows sel of b (nil: all) to the last of pieces or a new one behind it, and gives the pieces.
 func (f *filler) add(pieces []piece, l *lane, port int, b *batch.Batch, sel []int32) []piece {
 	n := len(pieces)
-	if n == 0 || pieces[n-1].port != port || pieces[n-1].level != l.level || pieces[n-1].lane != l.number || pieces[n-1].b.N >= pieceRows {
-		pieces = append(pieces, piece{port, l.level, l.number, f.take(form{port, l.level}, b)})
+	if n == 0 || pieces[n-1].port != port || pieces[n-1].level != l.level || pieces[n-1].lane != l.number || pieces[n-1].hashed != l.hashed || pieces[n-1].b.N >= pieceRows {
+		pieces = append(pieces, piece{port, l.level, l.number, l.hashed, f.take(form{port, l.level, l.hashed}, b)})
 		n++
 	}
 	pieces[n-1].b.AppendBatch(b, sel)
@@ -171,7 +178,7 @@ func (f *filler) take(x form, like *batch.Batch) *batch.Batch {
 // reset empties the queue and keeps its batches for the next rows.
 func (q *queue) reset() {
 	for _, p := range q.pieces {
-		free, x := q.lanes[p.lane].free, form{p.port, p.level}
+		free, x := q.lanes[p.lane].free, form{p.port, p.level, p.hashed}
 		if len(free[x]) < keepFree {
 			p.b.Reset()
 			free[x] = append(free[x], p.b)
@@ -181,10 +188,18 @@ func (q *queue) reset() {
 	q.pieces = q.pieces[:0]
 }
 
+// newHashes gives room for hashes, nil if the operator takes none.
+func (o *Operator) newHashes() *batch.Vector {
+	if x, ok := o.slots[0].op.(dataflow.HashTaker); ok && x.TakesHashes() {
+		return batch.NewVector(types.Of(types.Int8), 0)
+	}
+	return nil
+}
+
 // addLanes makes lanes up to a number.
 func (o *Operator) addLanes(n int) error {
 	for len(o.lanes) < n {
-		l := &lane{number: len(o.lanes), slots: o.slots, fillers: make([]filler, len(o.slots))}
+		l := &lane{number: len(o.lanes), texts: o.newHashes(), slots: o.slots, fillers: make([]filler, len(o.slots))}
 		for port, p := range o.paths {
 			c, err := l.newChain(port, p, o.env)
 			if err != nil {
@@ -279,6 +294,7 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 		return err
 	}
 	l.queued += b.N
+	b = l.withHashes(b, keys)
 	for lo := 0; lo < b.N; lo += batch.Target {
 		rows = l.choose(keys, rows, lo, min(lo+batch.Target, b.N))
 		for i := range l.fillers {
@@ -298,6 +314,18 @@ func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error 
 		}
 	}
 	return nil
+}
+
+// withHashes gives the batch with a column of its keys' hashes, if the operator takes them and they are of such a kind.
+func (l *lane) withHashes(b *batch.Batch, keys []*batch.Vector) *batch.Batch {
+	l.hashed = l.texts != nil && len(keys) == 1 && isBytes(keys[0].Type) && keys[0].Valid == nil
+	if !l.hashed {
+		return b
+	}
+	l.texts.Resize(b.N)
+	table.HashTexts(keys[0].Data, keys[0].Off, l.texts.I64)
+	l.whole = batch.Batch{N: b.N, Weights: b.Weights, Cols: append(append(l.whole.Cols[:0], b.Cols...), l.texts)}
+	return &l.whole
 }
 
 // choice is which rows of a block are whose.
@@ -339,6 +367,16 @@ func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
 	if rows == nil && len(keys) == 1 && isWord(keys[0].Type) && keys[0].Valid == nil {
 		lists, room := c.lists, c.room
 		for i, x := range keys[0].I64[lo:hi] { // what hash and add do, in one go
+			s := slotOf(mix(0, uint64(x)), slots)
+			n := c.counts[uint8(s)]
+			lists[s*room+int(n)] = int32(lo + i)
+			c.counts[uint8(s)] = n + 1
+		}
+		return nil
+	}
+	if l.hashed && rows == nil {
+		lists, room := c.lists, c.room
+		for i, x := range l.texts.I64[lo:hi] { // as above
 			s := slotOf(mix(0, uint64(x)), slots)
 			n := c.counts[uint8(s)]
 			lists[s*room+int(n)] = int32(lo + i)

@@ -162,8 +162,13 @@ func (s *slot) newBehind(port int, p *path) (*behind, error) {
 // take gives the slot's operator a piece, by way of the steps behind the cut that it has not gone through.
 func (s *slot) take(p *path, x *piece, emit dataflow.Emit) error {
 	s.ep.Port = x.port
+	b := x.b
+	if n := len(b.Cols) - 1; x.hashed {
+		s.rows = batch.Batch{N: b.N, Weights: b.Weights, Cols: b.Cols[:n:n], Hashes: b.Cols[n].I64}
+		b = &s.rows
+	}
 	if x.level == len(p.steps) {
-		return s.op.Push(&s.ep, x.port, x.b, emit)
+		return s.op.Push(&s.ep, x.port, b, emit)
 	}
 	s.emit = emit
 	bh, at := s.behind[x.port], x.level-p.cut
@@ -171,5 +176,5 @@ func (s *slot) take(p *path, x *piece, emit dataflow.Emit) error {
 		bh.eps[i] = p.steps[p.cut+i].ep
 		bh.eps[i].Sink = s.ep.Sink
 	}
-	return bh.emits[at](x.b)
+	return bh.emits[at](b)
 }

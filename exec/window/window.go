@@ -154,7 +154,7 @@ func (w *operator) repeat(start int64, n int) *batch.Vector {
 
 // withWindow puts a column of windows behind the others. The batch is valid until the next call.
 func (w *operator) withWindow(b *batch.Batch, win *batch.Vector) *batch.Batch {
-	w.out = batch.Batch{N: b.N, Weights: b.Weights, Cols: append(append(w.out.Cols[:0], b.Cols...), win)}
+	w.out = batch.Batch{N: b.N, Weights: b.Weights, Hashes: b.Hashes, Cols: append(append(w.out.Cols[:0], b.Cols...), win)}
 	return &w.out
 }
 

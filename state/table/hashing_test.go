@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // TestHashing pins the hashes of keys, on which what is stored depends, to values that a program in another language gave.
@@ -33,6 +35,18 @@ func TestHashing(t *testing.T) {
 	for k, h := range many {
 		if want := HashBytes(data[off[k]:off[k+1]]); h != want {
 			t.Errorf("key %d of many, of %d bytes: %#x, want %#x", k, off[k+1]-off[k], h, want)
+		}
+	}
+	texts := append([]byte("none"), data...)
+	for i := range off {
+		off[i] += 4
+	}
+	signed := make([]int64, len(many))
+	HashTexts(texts, off, signed)
+	for k, h := range signed {
+		key := types.AppendKey(nil, types.Of(types.Text), types.Datum{B: texts[off[k]:off[k+1]]}, false, false)
+		if want := HashBytes(key); uint64(h) != want {
+			t.Errorf("text %d, of %d bytes: %#x, want %#x", k, off[k+1]-off[k], uint64(h), want)
 		}
 	}
 	for _, c := range []struct {
