@@ -18,6 +18,9 @@ const scalingGoal = 1.7
 // scalingRounds is how often one partition and two take turns, so that other work on the machine meets both alike.
 const scalingRounds = 20
 
+// roundEpochs is the least number of epochs of a round: so many that it matters little how its first begins and its last ends.
+const roundEpochs = 16
+
 // scaledDB is the same workload on a number of partitions.
 type scaledDB struct {
 	d   *database
@@ -49,7 +52,7 @@ func scaling(ctx context.Context, o Options) error {
 
 func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err error) {
 	warm, rounds := w.warm, scalingRounds
-	n := max(w.epochs/(4*rounds), 4)
+	n := max(w.epochs/(4*rounds), roundEpochs)
 	if o.Epochs > 0 {
 		n = max(o.Epochs/rounds, 1)
 	}
@@ -69,6 +72,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 			return nil, err
 		}
 	}
+	trip := lineTrip()
 	for round := range rounds {
 		for k := range dbs {
 			if err := dbs[(round+k)%len(dbs)].round(ctx, n); err != nil {
@@ -76,6 +80,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 			}
 		}
 	}
+	trip = max(trip, lineTrip())
 	m := w.model()
 	w.replay(dbs[0].src.epochs, m)
 	for i := range dbs {
@@ -87,7 +92,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 			return nil, fmt.Errorf("%d partitions: %w", i+1, err)
 		}
 	}
-	return w.scaled(&dbs[0], &dbs[1], n), nil
+	return append(w.scaled(&dbs[0], &dbs[1], n), Figure{"scaling-" + w.name, "a line of the cache from core to core and back", float64(trip.Nanoseconds()), "ns", 0, false}), nil
 }
 
 // quick is the mean time of the quickest tenth of the rounds: those that other work on the machine held up least.
