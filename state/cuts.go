@@ -10,7 +10,7 @@ import (
 const (
 	// lateParts is into how many parts the rows of a run are divided that are not in order: those of one part of several runs are sorted in the near
 	// caches together.
-	lateParts = 64
+	lateParts = 128
 	// sampleRows is how many rows tell where cuts lie.
 	sampleRows = 1024
 	// digitBits is how many bits of keys tell their parts, mostly.

@@ -1,9 +1,13 @@
 package state
 
 import (
+	"bytes"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // late is of a run whose rows are not in order, but divided into parts. They are sorted when somebody reads the run, or together with those of others when it is merged: mostly that is once for many epochs, beside them. The rows
@@ -11,8 +15,9 @@ import (
 type late struct {
 	rows   int
 	cuts   *cuts
-	skip   int   // with so many bytes all keys begin alike, those of all runs with these cuts of which it is not 0
-	ends   []int // by part: where it ends in data
+	skip   int          // with so many bytes all keys begin alike, those of all runs with these cuts of which it is not 0
+	ends   []int        // by part: where it ends in data
+	looks  atomic.Int32 // parts that between went through
 	once   sync.Once
 	sorted atomic.Pointer[run] // nil until somebody has read the run
 }
@@ -74,6 +79,52 @@ func (r *run) inOrder() *run {
 	}
 	r.late.once.Do(func() { r.late.sorted.Store(sortLate([]*run{r}, 1)) })
 	return r.late.sorted.Load()
+}
+
+const (
+	// fewParts is up to how many parts readers go through rather than have the run sorted.
+	fewParts = 2
+	// manyLooks is how many parts of a run they go through before it is: that takes as long as sorting it, about.
+	manyLooks = 512
+)
+
+// between gives those rows of a run whose keys are in [lo, hi), in order: a stretch of a run. nil stands for no bound. Of a run that is not in order it looks at the parts
+// that have them, if these are few.
+func (r *run) between(lo, hi []byte) (in *run, from, to int) {
+	if l := r.late; l != nil && lo != nil && hi != nil && l.sorted.Load() == nil {
+		first, _ := l.cuts.part(lo)
+		last, _ := l.cuts.part(hi)
+		if n := last - first + 1; n <= fewParts && l.looks.Add(int32(n)) <= manyLooks {
+			in = r.look(lo, hi, first, last)
+			return in, 0, len(in.recs)
+		}
+	}
+	in = r.inOrder()
+	from, to = in.seek(lo), len(in.recs)
+	if hi != nil {
+		to = in.seekIn(hi, from, to)
+	}
+	return in, from, to
+}
+
+// look gives the rows of parts first to last whose keys are in [lo, hi).
+func (r *run) look(lo, hi []byte, first, last int) *run {
+	found := &run{}
+	from, _ := r.late.part(first)
+	_, to := r.late.part(last)
+	least, most := table.Head(lo), table.Head(hi)
+	for data := r.data[from:to]; len(data) > 0; {
+		key, klen, weight, n := readRow(data)
+		data = data[n:]
+		if h := table.Head(key); h < least || h > most || bytes.Compare(key, lo) < 0 || bytes.Compare(key, hi) >= 0 {
+			continue
+		}
+		found.take(key, klen, weight)
+	}
+	if len(found.recs) > 1 {
+		return found.sorted()
+	}
+	return found
 }
 
 // unread says of a run that it is not in order, as nobody has read it.
@@ -147,6 +198,7 @@ func sortLate(runs []*run, part int) *run {
 		}
 		p.order()
 		p.each(size <= nearBytes, all.take)
+		runtime.Gosched() // epochs go first
 	}
 	all.clip()
 	return all

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"iter"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -310,6 +311,7 @@ func mergeTo(runs []*run, part int) *run {
 	out := roomForAll(runs, part)
 	for p := range chunksOf(runs) {
 		p.each(true, out.take)
+		runtime.Gosched() // epochs go first
 	}
 	out.clip()
 	return out

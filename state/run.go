@@ -249,13 +249,10 @@ func (m *merge) seek(runs []*run, lo, hi []byte) {
 	m.all, m.src = m.all[:0], m.src[:0]
 	var common prefix
 	for _, r := range runs {
-		r = r.inOrder()
-		c := cursor{r: r, i: r.seek(lo), end: len(r.recs)}
-		if hi != nil {
-			c.end = r.seek(hi)
-		}
+		in, from, to := r.between(lo, hi)
+		c := cursor{r: in, i: from, end: to}
 		if c.i < c.end {
-			common.ofRange(r, c.i, c.end)
+			common.ofRange(in, from, to)
 			m.all = append(m.all, c)
 		}
 	}

@@ -59,6 +59,7 @@ func TestRunsSum(t *testing.T) {
 				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, key, weight, k, want[k])
 			}
 		}
+		checkRanges(t, rnd, runs, out)
 		if err := sealedTogether(t, rnd, codec, given, rows, out); err != "" {
 			t.Fatalf("round %d: %s", round, err)
 		}
@@ -120,6 +121,42 @@ func randomRun(t *testing.T, rnd *rand.Rand, codec *rowCodec, prefix string, key
 	r = r.sorted()
 	checkRun(t, r)
 	return r, given
+}
+
+// checkRanges looks for rows of the runs between some of all, which are in want.
+func checkRanges(t *testing.T, rnd *rand.Rand, runs []*run, want *run) {
+	t.Helper()
+	for range 50 {
+		from := rnd.Intn(len(want.recs) + 1)
+		to := min(from+rnd.Intn(4), len(want.recs))
+		if rnd.Intn(10) == 0 {
+			to = from + rnd.Intn(len(want.recs)-from+1)
+		}
+		bound := func(i int) []byte {
+			if i < len(want.recs) {
+				return want.key(i)
+			}
+			return []byte{255, 255, 255, 255}
+		}
+		var heap merge
+		heap.seek(runs, bound(from), bound(to))
+		n := from
+		for heap.next() {
+			if heap.weight == 0 {
+				continue
+			}
+			if n >= to {
+				t.Fatalf("row %q is not in [%d, %d)", heap.key, from, to)
+			}
+			if key, klen, weight := want.row(n); !bytes.Equal(heap.key, key) || heap.weight != weight || heap.klen != int(klen) {
+				t.Fatalf("row %d is %q x%d, want %q x%d", n, heap.key, heap.weight, key, weight)
+			}
+			n++
+		}
+		if n != to {
+			t.Fatalf("%d rows of [%d, %d)", n-from, from, to)
+		}
+	}
 }
 
 // sealedTogether has some workers encode the batches of an epoch, and says how what they make differs from out.
