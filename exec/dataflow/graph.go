@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -193,19 +194,16 @@ func (g *Graph) End() error {
 			n.fed = n.fed || in.fed
 		}
 		n.ep.Fed = n.fed
-		if f, ok := n.op.(Flusher); ok {
-			was := g.watch.enter(&n.spent.push)
-			err := f.Flush(&n.ep, n.emit)
-			g.watch.leave(was)
-			if err != nil {
-				return err
-			}
-		}
+		before := n.spent.end
 		was := g.watch.enter(&n.spent.end)
 		err := n.op.EndEpoch(&n.ep, n.emit)
 		g.watch.leave(was)
 		if err != nil {
 			return err
+		}
+		if d, ok := n.op.(Deferrer); ok && g.watch.on {
+			input := time.Duration(d.Deferred() * float64(n.spent.end-before))
+			n.spent.push, n.spent.end = n.spent.push+input, n.spent.end-input
 		}
 		if h, ok := n.op.(WatermarkHolder); ok {
 			g.hold(n, h)

@@ -52,8 +52,8 @@ type HashTaker interface {
 	TakesHashes() bool
 }
 
-// Flusher is implemented by an operator that keeps rows for later within an epoch. Flush is called once all of the epoch's input has been
-// pushed, before EndEpoch.
-type Flusher interface {
-	Flush(ep *Epoch, out Emit) error
+// Deferrer is implemented by an operator that keeps rows for later within an epoch, and works them off in EndEpoch. Deferred gives which part of the time that the
+// last EndEpoch took they took, from 0 to 1.
+type Deferrer interface {
+	Deferred() float64
 }

@@ -148,3 +148,29 @@ func TestCombineReference(t *testing.T) {
 		}
 	}
 }
+
+// late is an operator that works off in EndEpoch what came before.
+type late struct {
+	pass
+	part float64
+}
+
+func (l *late) Deferred() float64 { return l.part }
+
+// TestDeferred: of the time that the end of an epoch takes, what input took that was kept until then counts as the input's.
+func TestDeferred(t *testing.T) {
+	op := &late{}
+	g := NewGraph(PolicyMin)
+	g.SetRoot(g.Add(op, 7, false, nil, g.AddSource(&Source{}, false)))
+	for _, op.part = range []float64{0, 1} {
+		g.Begin(&EpochInfo{Timed: true, Watermarks: func(*Source) (Watermark, Watermark) { return NoWatermark, NoWatermark },
+			Idle: func(*Source) (bool, bool) { return false, false }}, func(*batch.Batch) error { return nil })
+		if err := g.End(); err != nil {
+			t.Fatal(err)
+		}
+		push, end := g.Times(7)
+		if op.part == 0 && push != 0 || op.part == 1 && end != 0 {
+			t.Errorf("part %v: input took %v, the end %v", op.part, push, end)
+		}
+	}
+}

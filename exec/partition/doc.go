@@ -15,6 +15,6 @@
 // to the slots, and their pieces are lined up again. What slots emit goes on slot by slot, so that what an epoch
 // does depends on its rows and on the number of slots, never on workers.
 //
-// Rows are kept until Flush, or until there are many, so that a worker has
+// Rows are kept until the epoch ends, or until there are many, so that a worker has
 // something to do: handing over work costs a microsecond or two.
 package partition

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"strings"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -12,11 +13,12 @@ import (
 // MaxSlots bounds the slots of an operator.
 const MaxSlots = 256
 
-// flushRows is the number of waiting rows at which they are worked off before the epoch's end: it bounds memory.
-const flushRows = 1 << 16
+// flushRows is the number of waiting rows at which they are worked off before the epoch's end: it bounds memory. It is more than epochs mostly have, whose rows are
+// worked off together with their end: each time that the slots run, one worker waits for another.
+const flushRows = 1 << 17
 
 // Operator is one operator as several instances, each with the keys of its slot. Like any operator it is used from one goroutine; the
-// instances may run on others during Push, Flush and EndEpoch, each on one at a time.
+// instances may run on others during Push and EndEpoch, each on one at a time.
 type Operator struct {
 	slots   []slot
 	paths   []*path // by port
@@ -38,6 +40,8 @@ type slot struct {
 	out    collector
 	sink   recorder
 	err    error // with which it ended a run early
+	// How long it took in the last epoch to work off what was queued, and to end it.
+	taking, ending time.Duration
 }
 
 // New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in. Errors
@@ -85,40 +89,59 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out datafl
 		return err
 	}
 	if o.waiting >= flushRows {
-		return o.Flush(ep, out)
+		return o.flush(ep, out)
 	}
 	return nil
 }
 
-// Flush implements dataflow.Flusher: it runs what is queued.
-func (o *Operator) Flush(ep *dataflow.Epoch, out dataflow.Emit) error {
-	if o.waiting == 0 {
-		return nil
-	}
+// flush runs what is queued.
+func (o *Operator) flush(ep *dataflow.Epoch, out dataflow.Emit) error {
 	parallel := o.waiting >= parallelRows
 	o.flushed += o.waiting
 	o.waiting = 0
-	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error {
-		defer s.queue.reset()
-		for i := range s.queue.pieces {
-			x := &s.queue.pieces[i]
-			if err := s.take(o.paths[x.port], x, emit); err != nil {
-				return err
-			}
+	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error { return s.takeAll(o.paths, emit) })
+}
+
+// takeAll works off what waits for the slot.
+func (s *slot) takeAll(paths []*path, emit dataflow.Emit) error {
+	defer s.queue.reset()
+	for i := range s.queue.pieces {
+		x := &s.queue.pieces[i]
+		if err := s.take(paths[x.port], x, emit); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // EndEpoch implements dataflow.Operator.
 func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
-	if err := o.Flush(ep, out); err != nil {
-		return err
-	}
 	// With a watermark that moved there may be much to close.
-	parallel := o.flushed >= parallelRows || ep.After != ep.Before && o.Stats().RowsTotal >= parallelRows
-	o.flushed = 0
-	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error { return s.op.EndEpoch(&s.ep, emit) })
+	parallel := o.flushed+o.waiting >= parallelRows || ep.After != ep.Before && o.Stats().RowsTotal >= parallelRows
+	o.flushed, o.waiting = 0, 0
+	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error {
+		start := time.Now()
+		if err := s.takeAll(o.paths, emit); err != nil {
+			return err
+		}
+		taken := time.Now()
+		err := s.op.EndEpoch(&s.ep, emit)
+		s.taking, s.ending = taken.Sub(start), time.Since(taken)
+		return err
+	})
+}
+
+// Deferred implements dataflow.Deferrer.
+func (o *Operator) Deferred() float64 {
+	var taking, all time.Duration
+	for i := range o.slots {
+		s := &o.slots[i]
+		taking, all = taking+s.taking, all+s.taking+s.ending
+	}
+	if all <= 0 {
+		return 0
+	}
+	return float64(taking) / float64(all)
 }
 
 // Stats implements dataflow.Stateful: the sums over the slots.

@@ -119,6 +119,9 @@ func TestWorkers(t *testing.T) {
 				if err := o.EndEpoch(ep, emit); err != nil {
 					t.Fatal(err)
 				}
+				if d := o.(dataflow.Deferrer).Deferred(); d < 0 || d > 1 {
+					t.Fatalf("rows that were kept took %v of the time of the end", d)
+				}
 			}
 			home, total := map[string]int{}, 0
 			for slot, l := range ls {
