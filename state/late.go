@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"runtime"
 	"sync"
@@ -67,9 +68,23 @@ func (r *run) split(c *cuts) *run {
 	out := &run{data: make([]byte, size), less: r.less, late: &late{rows: len(r.recs), cuts: c, skip: skip, ends: ends}}
 	for i := range r.recs {
 		at := &ends[part[i]]
-		*at += copy(out.data[*at:], r.data[r.recs[i].off:r.end(i)])
+		*at += copyShort(out.data[*at:], r.data[r.recs[i].off:r.end(i)])
 	}
 	return out
+}
+
+// copyShort is copy to a longer slice: most rows are a few words, for which a call takes longer than the copy.
+func copyShort(to, from []byte) int {
+	n := len(from)
+	if n < 8 || n > 64 {
+		return copy(to, from)
+	}
+	to = to[:n]
+	for i := 0; i+8 <= n; i += 8 {
+		binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
+	}
+	binary.LittleEndian.PutUint64(to[n-8:], binary.LittleEndian.Uint64(from[n-8:]))
+	return n
 }
 
 // inOrder gives the rows of a run in the order of their keys.

@@ -276,6 +276,9 @@ const nearRows = 128
 
 // sorted gives the run that the rows make: in order, with the weights of equal ones added up.
 func (r *run) sorted() *run {
+	for i := range r.recs {
+		r.recs[i].head = table.Head(r.key(i))
+	}
 	p := placesPool.Get().(*places)
 	defer p.done()
 	p.segs = append(p.segs, segment{r, 0, len(r.recs)})

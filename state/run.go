@@ -14,7 +14,7 @@ import (
 
 // run is a sorted, immutable set of row changes: each key once, no weight zero.
 // The key of a row is the ordered encoding of the key columns followed by the
-// exact encoding of all columns. With late, rows are not in order, and there are no recs. A run that is being made has recs as rows came.
+// exact encoding of all columns. With late, rows are not in order, and there are no recs. A run that is being made has recs as rows came, without heads.
 type run struct {
 	data []byte // rows, see appendRow
 	recs []rowRec
@@ -155,10 +155,10 @@ func (r *run) add(c *rowCodec, b *batch.Batch) {
 	}
 }
 
-// placed makes a row of what data has from off on: room for headLen bytes and the key.
+// placed makes a row of what data has from off on: room for headLen bytes and the key. The row does not have its head.
 func (r *run) placed(off, klen int, weight int64) {
 	key := r.data[off+headLen:]
-	r.recs = append(r.recs, rowRec{table.Head(key), uint64(off)})
+	r.recs = append(r.recs, rowRec{off: uint64(off)}) // to read the head of what was just written would have the processor wait
 	if weight < 0 {
 		r.less++
 	}
