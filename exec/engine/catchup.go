@@ -334,7 +334,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 	if v.unbuilt {
 		return
 	}
-	if v.rel.Options[pausedOption] != "" {
+	if v.rel().Options[pausedOption] != "" {
 		v.setStatus(viewPaused, nil)
 		return
 	}
@@ -345,7 +345,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 	h := e.historyOf(v, e.current(), n-1)
 	if h.err != nil {
 		v.setStatus(viewFailed, h.err)
-		e.log.Error().Err(h.err).Str("view", v.rel.Name).Msg("view could not start")
+		e.log.Error().Err(h.err).Str("view", v.rel().Name).Msg("view could not start")
 		return
 	}
 	waits := false
@@ -371,7 +371,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 		}()
 		if err != nil {
 			v.setStatus(viewFailed, err)
-			e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
+			e.log.Error().Err(err).Str("view", v.rel().Name).Msg("view stopped while it was filled")
 		}
 		return
 	}
@@ -415,7 +415,7 @@ func (e *Engine) fillFailed(v *view, err error) {
 	v.mu.Lock()
 	v.status, v.err, v.fill = viewFailed, err, nil
 	v.mu.Unlock()
-	e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped while it was filled")
+	e.log.Error().Err(err).Str("view", v.rel().Name).Msg("view stopped while it was filled")
 	e.published.broadcast()
 }
 

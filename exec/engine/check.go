@@ -32,7 +32,7 @@ func (e *Engine) CheckViews(ctx context.Context) ([]ViewCheck, error) {
 	for _, v := range e.liveViews(p) {
 		c, err := e.checkView(ctx, v, p)
 		if err != nil {
-			return nil, fmt.Errorf("view %s: %w", v.rel.Name, err)
+			return nil, fmt.Errorf("view %s: %w", v.rel().Name, err)
 		}
 		out = append(out, c)
 	}
@@ -40,8 +40,8 @@ func (e *Engine) CheckViews(ctx context.Context) ([]ViewCheck, error) {
 }
 
 func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewCheck, error) {
-	c := ViewCheck{View: v.rel.Schema + "." + v.rel.Name}
-	snap, ok := p.contents(v.rel.OID).(*viewSnapshot)
+	c := ViewCheck{View: v.rel().Schema + "." + v.rel().Name}
+	snap, ok := p.contents(v.rel().OID).(*viewSnapshot)
 	if st, _ := v.getStatus(); st != viewRunning || !ok {
 		c.Skipped = "it is " + st.String()
 		return c, nil
@@ -50,21 +50,21 @@ func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewChec
 	if c.Skipped = whyUnequal(v, snap); c.Skipped != "" {
 		return c, nil
 	}
-	ast, err := parser.ParseQuery(v.rel.SQL)
+	ast, err := parser.ParseQuery(v.rel().SQL)
 	if err != nil {
 		return c, err
 	}
-	set := viewSettings(v.rel)
+	set := viewSettings(v.rel())
 	q, err := planner.PlanQuery(ast, planner.Options{Catalog: p.cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.Functions{}})
 	if err != nil {
 		return c, err
 	}
-	net := newRowCounts(v.rel)
+	net := newRowCounts(v.rel())
 	err = snap.scan(ctx, func(b *batch.Batch) error { return net.addBatch(b) })
 	if err != nil {
 		return c, err
 	}
-	env := viewEnv(v.rel)
+	env := viewEnv(v.rel())
 	env.Now = p.ts
 	err = runQuery(ctx, q.Root, &txReader{e: e, snap: p}, env, func(b *batch.Batch) error { return net.addBatch(b.Negate()) })
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Engine) checkView(ctx context.Context, v *view, p *published) (ViewChec
 // whyUnequal says why a view need not equal its query, "" if it must.
 func whyUnequal(v *view, snap *viewSnapshot) string {
 	switch {
-	case v.rel.OutputMode == catalog.Append:
+	case v.rel().OutputMode == catalog.Append:
 		return "an append view holds only what is final"
 	case snap.late.count() > 0:
 		return "late rows are kept out of it"

@@ -271,7 +271,7 @@ func (f *frozenState) add(ss ...*state.Section) {
 func (f *frozenState) addSpace(v *view) {
 	x := v.space.Freeze()
 	f.frozen = append(f.frozen, x)
-	f.add(state.SpaceSection(v.rel.OID, x))
+	f.add(state.SpaceSection(v.rel().OID, x))
 }
 
 // describe makes the checkpoint of the present without its sections. views are those that it has.
@@ -283,8 +283,8 @@ func (e *Engine) describe(views []*view) (*checkpoint.Checkpoint, error) {
 		img.Streams = append(img.Streams, streamImage{s.rel.OID, int64(s.wm), s.maxEvent, s.rows, s.idle, s.lateness.image(), s.offset()})
 	}
 	for _, v := range views {
-		cp.Views[v.rel.OID] = p.epoch
-		img.Views = append(img.Views, viewImage{v.rel.OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks(), v.sink.book})
+		cp.Views[v.rel().OID] = p.epoch
+		img.Views = append(img.Views, viewImage{v.rel().OID, int64(v.wm), v.sink.lateTotal, v.sink.deadTotal, v.idle, v.graph.Reached(), v.ownMarks(), v.sink.book})
 	}
 	meta, err := json.Marshal(img)
 	if err != nil {

@@ -167,7 +167,7 @@ func (e *Engine) Close() error {
 		e.fills.Wait()
 		for _, v := range e.views {
 			if cerr := v.closeOperators(); cerr != nil {
-				e.log.Warn().Err(cerr).Str("view", v.rel.Name).Msg("processor did not close")
+				e.log.Warn().Err(cerr).Str("view", v.rel().Name).Msg("processor did not close")
 			}
 		}
 		if e.readOnly() == nil {

@@ -270,13 +270,13 @@ func (e *Engine) runViews(b *epochBuild, marks map[catalog.OID]mark) {
 			if err != nil {
 				v.changes = nil
 				v.setStatus(viewFailed, err)
-				e.log.Error().Err(err).Str("view", v.rel.Name).Uint64("epoch", in.n).Msg("view stopped")
+				e.log.Error().Err(err).Str("view", v.rel().Name).Uint64("epoch", in.n).Msg("view stopped")
 			}
 			v.keepNews(e)
 			if m.after, m.idleAfter = v.wm, v.idle; m.moved() || len(v.changes) > 0 {
-				in.share.wake(v.rel.OID, in.n)
+				in.share.wake(v.rel().OID, in.n)
 			}
-			marks[v.rel.OID] = m
+			marks[v.rel().OID] = m
 		}
 		v.pos = in.n
 	}
@@ -297,7 +297,7 @@ func (v *view) blockedBy(e *Engine) error {
 // errNotRunning is why a view that is built on another does not go on.
 func errNotRunning(in *view) error {
 	_, err := in.getStatus()
-	return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel.Name).WithCause(err)
+	return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\", on which it is built, is not running", in.rel().Name).WithCause(err)
 }
 
 // fail turns the engine read-only: a write could not be made durable. It gives the error that statements answer with.

@@ -81,7 +81,7 @@ func (e *Engine) letterChanges(oid catalog.OID, reader *view) []part {
 		if v == reader {
 			break
 		}
-		give(v.rel.Name, v.news.of(oid))
+		give(v.rel().Name, v.news.of(oid))
 	}
 	if out == nil {
 		return nil
@@ -142,9 +142,9 @@ func (e *Engine) letterHistory(oid catalog.OID, reader *view, upTo uint64) conte
 			continue
 		}
 		if oid == lateRowsOID {
-			s.add(v.rel.Name, v.late.publish(upTo))
+			s.add(v.rel().Name, v.late.publish(upTo))
 		} else {
-			s.add(v.rel.Name, v.dead.publish(upTo))
+			s.add(v.rel().Name, v.dead.publish(upTo))
 		}
 	}
 	return s

@@ -18,7 +18,7 @@ func TestStateOfAnotherPlan(t *testing.T) {
 	e := s.(*sess).e
 	err := e.do(func() {
 		for _, v := range e.views {
-			if v.rel.Name == "v" { // a table more than the plan declares
+			if v.rel().Name == "v" { // a table more than the plan declares
 				v.space.Ordered(table.Decl{Operator: 9, Name: "gone"}).Put([]byte("k"), []byte("v"))
 			}
 		}

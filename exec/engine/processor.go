@@ -72,7 +72,7 @@ func (b *epochBuild) createProcessor(p *catalog.Processor, replace bool) error {
 	}
 	err := b.e.eachCustom(p.OID, func(v *view, o *custom.Operator) error {
 		if st, _ := v.getStatus(); st == viewBackfill {
-			return sqlerr.New(sqlerr.ObjectInUse, "materialized view \"%s\", which uses processor \"%s\", is being filled", v.rel.Name, p.Name).
+			return sqlerr.New(sqlerr.ObjectInUse, "materialized view \"%s\", which uses processor \"%s\", is being filled", v.rel().Name, p.Name).
 				WithHint("Try again when it is complete; tidemark.backfills shows how far it is.")
 		} else if st == viewFailed {
 			return nil // it starts again
@@ -123,7 +123,7 @@ func (e *Engine) exchange(p *catalog.Processor) {
 		}
 		if err := o.Replace(p); err != nil {
 			v.setStatus(viewFailed, err)
-			e.log.Error().Err(err).Str("view", v.rel.Name).Msg("view stopped: its processor could not be replaced")
+			e.log.Error().Err(err).Str("view", v.rel().Name).Msg("view stopped: its processor could not be replaced")
 		}
 		return nil
 	})

@@ -137,7 +137,7 @@ func (p *progressRing) setLetters(late, dead int64) {
 func newProgressRing(v *view) *progressRing {
 	g := v.graph
 	ids, ops := g.Stateful()
-	p := &progressRing{id: viewID(v.rel), run: runID(), view: v, graph: g, ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
+	p := &progressRing{id: viewID(v.rel()), run: runID(), view: v, graph: g, ids: ids, ops: ops, last: make([]dataflow.Stats, len(ops))}
 	for _, s := range g.Sources() {
 		p.declared = p.declared || s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0
 	}

@@ -29,7 +29,7 @@ func stateOperatorRows(c *systemContext) (*batch.Batch, error) {
 	b := batch.New(columnTypes(stateOperatorColumns), 0)
 	for _, v := range c.e.liveViews(c.snap) {
 		for _, o := range v.progress.latest().ops {
-			b.Cols[0].AppendString(v.rel.Name)
+			b.Cols[0].AppendString(v.rel().Name)
 			b.Cols[1].AppendInt(int64(o.id))
 			b.Cols[2].AppendString(o.name)
 			for i, x := range []int64{o.total, o.updated, o.removed, o.dropped, o.nullTime, o.memory} {
@@ -65,7 +65,7 @@ func queryProgressRows(c *systemContext) (*batch.Batch, error) {
 	}
 	for _, v := range c.e.liveViews(c.snap) {
 		for _, e := range v.progress.epochs() {
-			b.Cols[0].AppendString(v.rel.Name)
+			b.Cols[0].AppendString(v.rel().Name)
 			b.Cols[1].AppendInt(int64(e.epoch))
 			b.Cols[2].AppendInt(e.timestamp)
 			b.Cols[3].AppendInt(e.rows)
@@ -79,7 +79,7 @@ func queryProgressRows(c *systemContext) (*batch.Batch, error) {
 			if err := uuid(b.Cols[9], v.progress.run); err != nil {
 				return nil, err
 			}
-			b.Cols[10].AppendString(v.rel.Name)
+			b.Cols[10].AppendString(v.rel().Name)
 			b.Cols[11].AppendInt(e.took.total.Milliseconds())
 			if r, ok := e.inputRate(e.rows); ok {
 				b.Cols[12].AppendFloat(r)
@@ -111,7 +111,7 @@ type object = map[string]any
 
 // spark is the whole in Spark's field names (StreamingQueryProgress).
 func (e *epochProgress) spark(v *view) object {
-	o := object{"id": v.progress.id, "runId": v.progress.run, "name": v.rel.Name, "timestamp": sparkTime(e.timestamp), "batchId": e.epoch,
+	o := object{"id": v.progress.id, "runId": v.progress.run, "name": v.rel().Name, "timestamp": sparkTime(e.timestamp), "batchId": e.epoch,
 		"batchDuration": e.took.total.Milliseconds(), "numInputRows": e.rows, "processedRowsPerSecond": oneDecimal(e.processedRate(e.rows)),
 		"durationMs": e.durations(true), "stateOperators": e.operators(), "sources": e.inputs(), "sink": e.sink(v)}
 	if r, ok := e.inputRate(e.rows); ok {
@@ -228,7 +228,7 @@ func (e *epochProgress) inputs() []any {
 }
 
 func (e *epochProgress) sink(v *view) object {
-	return object{"description": "materialized view " + v.rel.Schema + "." + v.rel.Name, "numOutputRows": e.out}
+	return object{"description": "materialized view " + v.rel().Schema + "." + v.rel().Name, "numOutputRows": e.out}
 }
 
 // snake turns the names of fields into snake_case.

@@ -121,7 +121,7 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 		}
 	}
 	for _, v := range e.views {
-		if v.ran == b.n || p.contents(v.rel.OID) == nil {
+		if v.ran == b.n || p.contents(v.rel().OID) == nil {
 			if st, _ := v.getStatus(); st == viewRunning {
 				v.publishTo(p)
 			}
@@ -138,7 +138,7 @@ func (e *Engine) publish(b *epochBuild, marks map[catalog.OID]mark) {
 // publishTo adds the view's state after its epoch to what readers see.
 func (v *view) publishTo(p *publication) {
 	now := viewSnapshot{v.out.publish(p.epoch), v.late.publish(p.epoch), v.dead.publish(p.epoch)}
-	r := p.at(v.rel.OID)
+	r := p.at(v.rel().OID)
 	if old, ok := r.contents.(*viewSnapshot); ok && *old == now {
 		return
 	}
@@ -149,7 +149,7 @@ func (v *view) publishTo(p *publication) {
 func (e *Engine) republish(v *view) {
 	old := e.current()
 	p := after(old, old.cat)
-	p.mark(v.rel.OID, v.wm, v.idle)
+	p.mark(v.rel().OID, v.wm, v.idle)
 	v.publishTo(p)
 	e.pub.Store(&p.published)
 	e.published.broadcast()

@@ -17,7 +17,7 @@ func (e *Engine) refillNotices(all []catalog.OID) []*sqlerr.Error {
 			continue
 		}
 		if why, in := refillDiffers(v.plan.Root); in != nil {
-			out = append(out, sqlerr.Notice("what \"%s\" shows depends on when its rows came, because %s, and of \"%s\" only the present contents are kept", v.rel.Name, why, in.Name).
+			out = append(out, sqlerr.Notice("what \"%s\" shows depends on when its rows came, because %s, and of \"%s\" only the present contents are kept", v.rel().Name, why, in.Name).
 				WithHint("RESUME and REBUILD fill the view from history with those: rows that it has shown may change."))
 		}
 	}

@@ -42,10 +42,10 @@ func (e *Engine) shadowsOf(g *dataflow.Graph) (out []*shadow, streams []catalog.
 				return err
 			}
 			policy := dataflow.PolicyMin
-			if in.rel.Options["watermark_policy"] == "max" {
+			if in.rel().Options["watermark_policy"] == "max" {
 				policy = dataflow.PolicyMax
 			}
-			sg, err := exec.NewGraph(in.plan.Root, policy, table.NewTransient(), viewEnv(in.rel), exec.Slots{})
+			sg, err := exec.NewGraph(in.plan.Root, policy, table.NewTransient(), viewEnv(in.rel()), exec.Slots{})
 			if err != nil {
 				return err
 			}

@@ -119,7 +119,7 @@ func (s *sharing) make(made map[string]*sharedStep, v *view, src *dataflow.Sourc
 		st := &steps[i]
 		x := made[st.Key]
 		if x == nil {
-			env := viewEnv(v.rel)
+			env := viewEnv(v.rel())
 			op, err := st.Operator(env)
 			if err != nil {
 				return nil // each view built the same once

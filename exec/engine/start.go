@@ -74,7 +74,8 @@ func (e *Engine) buildView(rel *catalog.Relation, cat *catalog.Catalog, sp *tabl
 // emptyView is a view without operators.
 func emptyView(rel *catalog.Relation, sp *table.Space) *view {
 	g := dataflow.NewGraph(dataflow.PolicyMin)
-	v := &view{rel: rel, graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark}
+	v := &view{graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark}
+	v.described.Store(rel)
 	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
 	return v
@@ -96,10 +97,10 @@ func (e *Engine) stopBlocked() {
 func (e *Engine) addView(v *view) {
 	e.views = append(e.views, v)
 	// A view's OID is greater than those of what it reads.
-	slices.SortFunc(e.views, func(a, b *view) int { return cmp.Compare(a.rel.OID, b.rel.OID) })
-	e.viewByOID[v.rel.OID] = v
+	slices.SortFunc(e.views, func(a, b *view) int { return cmp.Compare(a.rel().OID, b.rel().OID) })
+	e.viewByOID[v.rel().OID] = v
 	e.viewMu.Lock()
-	e.viewStat[v.rel.OID] = v
+	e.viewStat[v.rel().OID] = v
 	e.viewMu.Unlock()
 	e.keepChanges()
 	e.shareBudget()
@@ -115,7 +116,7 @@ func (e *Engine) keepChanges() {
 		}
 	}
 	for _, v := range e.views {
-		v.keep.Store(read[v.rel.OID])
+		v.keep.Store(read[v.rel().OID])
 	}
 	e.orderViews()
 }
@@ -130,7 +131,7 @@ func (e *Engine) replaced(rel *catalog.Relation) {
 		}
 	}
 	if v := e.viewByOID[rel.OID]; v != nil {
-		v.rel = rel
+		v.described.Store(rel)
 		n, _ := e.partitionsOf(rel)
 		v.repartition(n)
 		e.viewsChanged()
@@ -170,9 +171,9 @@ func (e *Engine) dropView(v *view) {
 	f := v.fill
 	v.mu.Unlock()
 	e.views = slices.DeleteFunc(e.views, func(x *view) bool { return x == v })
-	delete(e.viewByOID, v.rel.OID)
+	delete(e.viewByOID, v.rel().OID)
 	e.viewMu.Lock()
-	delete(e.viewStat, v.rel.OID)
+	delete(e.viewStat, v.rel().OID)
 	e.viewMu.Unlock()
 	e.keepChanges()
 	d := dropped{view: v, contents: []contents{v.out, v.late, v.dead}}
@@ -181,7 +182,7 @@ func (e *Engine) dropView(v *view) {
 		// The goroutine that fills it may be at work on its tables; they are emptied once it has ended.
 		d.filling = true
 	} else if err := v.closeOperators(); err != nil {
-		e.log.Warn().Err(err).Str("view", v.rel.Name).Msg("processor did not close")
+		e.log.Warn().Err(err).Str("view", v.rel().Name).Msg("processor did not close")
 	}
 	e.gone = append(e.gone, d)
 	e.published.broadcast()

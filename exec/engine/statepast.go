@@ -65,7 +65,7 @@ func (e *Engine) readPast(ctx context.Context, rel *catalog.Relation, s *stateSp
 	if s.Batch != nil {
 		upTo = *s.Batch
 	}
-	p, err := e.pastOf(live.rel, cat, upTo)
+	p, err := e.pastOf(live.rel(), cat, upTo)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (p *past) fromStreams() error {
 			continue
 		}
 		return sqlerr.New(codeNoBatch, "[STDS_OFFSET_LOG_UNAVAILABLE] The offset log of the batch is not available: view \"%s\" reads \"%s\", whose earlier contents are not kept",
-			p.view.rel.Name, s.Rel.Name).WithHint("State of the past can be read of views over streams only.")
+			p.view.rel().Name, s.Rel.Name).WithHint("State of the past can be read of views over streams only.")
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (e *Engine) stateTable(req planner.StateRequest) (*planner.StateTable, erro
 		return nil, err
 	}
 	spec := &stateSpec{Function: req.Function, View: req.View.OID, Name: req.View.Name}
-	if err := spec.batches(req.Options, v.rel.CreatedEpoch, e.current().epoch, int(v.partitions.Load())); err != nil {
+	if err := spec.batches(req.Options, v.rel().CreatedEpoch, e.current().epoch, int(v.partitions.Load())); err != nil {
 		return nil, err
 	}
 	var cols []stateColumn

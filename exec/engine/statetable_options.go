@@ -206,5 +206,5 @@ func (s *stateSpec) operator(v *view, o stateOptions) (int, error) {
 			return at, nil
 		}
 	}
-	return 0, invalidOption("operatorId", "view \"%s\" has no stateful operator %d; state_metadata lists them.", v.rel.Name, n)
+	return 0, invalidOption("operatorId", "view \"%s\" has no stateful operator %d; state_metadata lists them.", v.rel().Name, n)
 }

@@ -349,7 +349,7 @@ func metadataRows(v *view, out *batch.Batch) {
 			c[1].AppendString(name)
 			c[2].AppendString(store)
 			c[3].AppendInt(int64(v.operatorPartitions(len(dataflow.Instances(ops[i])))))
-			c[4].AppendInt(int64(v.rel.CreatedEpoch))
+			c[4].AppendInt(int64(v.rel().CreatedEpoch))
 			c[5].AppendInt(int64(v.pos))
 			if d, err := types.Parse(types.Of(types.JSONB), props, types.DefaultEnv()); props != "" && err == nil {
 				c[6].AppendDatum(d)

@@ -171,10 +171,10 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 	b := batch.New([]types.Type{t, t, t, types.Of(types.Bool), t, t, i8, types.Of(types.TimestampTZ), t, t, i8, i8, types.Of(types.Int4), t}, 0)
 	for _, v := range c.e.liveViews(c.snap) {
 		st, err := v.getStatus()
-		b.Cols[0].AppendString(v.rel.Schema)
-		b.Cols[1].AppendString(v.rel.Name)
-		b.Cols[2].AppendString(v.rel.OutputMode.String())
-		b.Cols[3].AppendDatum(types.BoolDatum(v.rel.AppendOnly))
+		b.Cols[0].AppendString(v.rel().Schema)
+		b.Cols[1].AppendString(v.rel().Name)
+		b.Cols[2].AppendString(v.rel().OutputMode.String())
+		b.Cols[3].AppendDatum(types.BoolDatum(v.rel().AppendOnly))
 		b.Cols[4].AppendString(st.String())
 		if err != nil {
 			b.Cols[5].AppendString(err.Error())
@@ -182,8 +182,8 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 			b.Cols[5].AppendNull()
 		}
 		b.Cols[6].AppendInt(int64(c.snap.epoch))
-		appendTime(b.Cols[7], int64(c.snap.watermark(v.rel.OID)))
-		b.Cols[8].AppendString(v.rel.SQL)
+		appendTime(b.Cols[7], int64(c.snap.watermark(v.rel().OID)))
+		b.Cols[8].AppendString(v.rel().SQL)
 		if h := c.snap.heldBackBy(v); h != "" {
 			b.Cols[9].AppendString(h)
 		} else {
@@ -192,7 +192,7 @@ func viewRows(c *systemContext) (*batch.Batch, error) {
 		late, dead := v.progress.letters()
 		b.Cols[10].AppendInt(late)
 		b.Cols[11].AppendInt(dead)
-		n, from := c.e.partitionsOf(v.rel)
+		n, from := c.e.partitionsOf(v.rel())
 		b.Cols[12].AppendInt(int64(n))
 		b.Cols[13].AppendString(from)
 		b.EndRow(1)
@@ -217,7 +217,7 @@ func backfillRows(c *systemContext) (*batch.Batch, error) {
 			continue
 		}
 		pos, rows := v.filled()
-		b.Cols[0].AppendString(v.rel.Name)
+		b.Cols[0].AppendString(v.rel().Name)
 		b.Cols[1].AppendInt(int64(pos))
 		b.Cols[2].AppendInt(int64(c.snap.epoch))
 		b.Cols[3].AppendInt(rows)

@@ -34,7 +34,9 @@ func (s viewStatus) String() string {
 // view is a running materialized view. All fields but those behind mu belong to the goroutine that runs its epochs: the
 // loop's, or its backfill's until that hands it over.
 type view struct {
-	rel   *catalog.Relation
+	// described is its relation, which ALTER replaces while other goroutines read it: sessions, and that which fills the view.
+	described atomic.Pointer[catalog.Relation]
+
 	plan  *plan.Query
 	graph *dataflow.Graph
 	// partitions is the number of state partitions, which ALTER may change while the view is being filled.
@@ -86,13 +88,17 @@ type view struct {
 	fill     *backfill
 }
 
+// rel gives the view's relation as it is now. Any goroutine may ask.
+func (v *view) rel() *catalog.Relation { return v.described.Load() }
+
 // newView builds the operators of a view with their state in sp, for a number of state partitions; sideBySide is Options.SideBySide.
 func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.Env, partitions int, sideBySide func(run func())) (*view, error) {
 	policy := dataflow.PolicyMin
 	if rel.Options["watermark_policy"] == "max" {
 		policy = dataflow.PolicyMax
 	}
-	v := &view{rel: rel, plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
+	v := &view{plan: q, space: sp, env: env, wm: dataflow.NoWatermark, nslots: slotsOf(rel)}
+	v.described.Store(rel)
 	v.partitions.Store(int32(partitions))
 	v.team = workers.Team{Number: func() int { return int(v.partitions.Load()) }, Around: sideBySide}
 	var err error
@@ -141,7 +147,7 @@ func marksIn(marks map[catalog.OID]mark) func(catalog.OID) mark {
 
 // needsRun says whether the epoch gives the view anything to do.
 func (v *view) needsRun(in *epochInput) bool {
-	if in.share != nil && v.wanted != in.n && in.n != v.rel.CreatedEpoch && len(v.timers) == 0 && !v.letters {
+	if in.share != nil && v.wanted != in.n && in.n != v.rel().CreatedEpoch && len(v.timers) == 0 && !v.letters {
 		return false
 	}
 	for _, s := range v.graph.Sources() {
@@ -152,7 +158,7 @@ func (v *view) needsRun(in *epochInput) bool {
 			return true
 		}
 	}
-	if in.n == v.rel.CreatedEpoch {
+	if in.n == v.rel().CreatedEpoch {
 		return true // the first epoch: a global aggregate has a row from the start
 	}
 	due, ok := v.nextDue()
@@ -328,17 +334,17 @@ func (v *view) getStatus() (viewStatus, error) {
 func (v *view) readable() error {
 	switch s, err := v.getStatus(); s {
 	case viewFailed:
-		e := sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" has stopped", v.rel.Name).WithCause(err)
+		e := sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" has stopped", v.rel().Name).WithCause(err)
 		if err != nil {
 			e.Detail = sqlerr.From(err).Message
 		}
 		if v.unbuilt {
-			return e.WithHint("It could not be built when the database was opened. Once what it lacks is there, ALTER MATERIALIZED VIEW %s RESUME rebuilds it from history, and so does opening the database again.", v.rel.Name)
+			return e.WithHint("It could not be built when the database was opened. Once what it lacks is there, ALTER MATERIALIZED VIEW %s RESUME rebuilds it from history, and so does opening the database again.", v.rel().Name)
 		}
-		return e.WithHint("ALTER MATERIALIZED VIEW %s RESUME rebuilds it.", v.rel.Name)
+		return e.WithHint("ALTER MATERIALIZED VIEW %s RESUME rebuilds it.", v.rel().Name)
 	case viewPaused:
-		return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" is paused", v.rel.Name).
-			WithHint("ALTER MATERIALIZED VIEW %s RESUME lets it catch up.", v.rel.Name)
+		return sqlerr.New(sqlerr.NotInPrerequisiteState, "materialized view \"%s\" is paused", v.rel().Name).
+			WithHint("ALTER MATERIALIZED VIEW %s RESUME lets it catch up.", v.rel().Name)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (p *published) inputsOf(v *view) []viewInput {
 		out = append(out, viewInput{rel: s.Rel, declared: s.Rel.Watermark != nil || len(s.Rel.WatermarkCols) > 0,
 			wm: p.watermark(s.Rel.OID), idle: p.rel(s.Rel.OID).idle})
 	}
-	if v.rel.Options["watermark_policy"] == "max" {
+	if v.rel().Options["watermark_policy"] == "max" {
 		return out
 	}
 	low, live := dataflow.NoWatermark, false
@@ -99,7 +99,7 @@ func viewInputRows(c *systemContext) (*batch.Batch, error) {
 	b := batch.New(columnTypes(viewInputColumns), 0)
 	for _, v := range c.e.liveViews(c.snap) {
 		for _, in := range c.snap.inputsOf(v) {
-			b.Cols[0].AppendString(v.rel.Name)
+			b.Cols[0].AppendString(v.rel().Name)
 			b.Cols[1].AppendString(in.rel.Name)
 			appendTime(b.Cols[2], int64(in.wm))
 			b.Cols[3].AppendDatum(types.BoolDatum(in.idle))
