@@ -16,10 +16,10 @@ import (
 const scalingGoal = 1.7
 
 // scalingRounds is how often one partition and two take turns, so that other work on the machine meets both alike.
-const scalingRounds = 20
+const scalingRounds = 10
 
 // roundEpochs is the least number of epochs of a round: so many that it matters little how its first begins and its last ends.
-const roundEpochs = 16
+const roundEpochs = 8
 
 // scaledDB is the same workload on a number of partitions.
 type scaledDB struct {

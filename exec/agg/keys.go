@@ -76,7 +76,7 @@ type keySet struct {
 	off    []uint32
 	hashes []uint64
 	ints   []int64
-	known  []int64 // hashes of the rows of the batch at hand, if they came with it
+	known  []uint64 // hashes of the rows of the batch at hand, if they came with it
 }
 
 func (ks *keySet) init(cols []*keyCol) {
@@ -134,8 +134,8 @@ func (ks *keySet) find(t *target) {
 		}
 		t.h.FindOrAddInts(ks.ints, nil, t.slot)
 	default:
-		ks.encode(t.rows)
-		t.h.FindOrAddBytes(ks.hashes, ks.off, ks.data, t.slot)
+		hashes := ks.encode(t.rows)
+		t.h.FindOrAddBytes(hashes, ks.off, ks.data, t.slot)
 	}
 }
 
@@ -146,8 +146,8 @@ func (ks *keySet) bring(t *target) {
 	case t.intKey:
 		t.h.BringInts(ks.cols[0].v.I64, t.rows)
 	default:
-		ks.encode(t.rows)
-		t.h.BringBytes(ks.hashes, ks.off, ks.data)
+		hashes := ks.encode(t.rows)
+		t.h.BringBytes(hashes, ks.off, ks.data)
 	}
 }
 
@@ -169,8 +169,8 @@ func (ks *keySet) findOne(t *target) {
 	t.one = true
 }
 
-// encode builds the key bytes of rows: AppendKey of every column.
-func (ks *keySet) encode(rows []int32) {
+// encode builds the key bytes of rows, which ascend: AppendKey of every column. It gives their hashes, which are not to be changed.
+func (ks *keySet) encode(rows []int32) (hashes []uint64) {
 	ks.data, ks.off = ks.data[:0], append(ks.off[:0], 0)
 	if len(ks.cols) == 1 && ks.cols[0].form == keyText && ks.cols[0].v.Valid == nil {
 		ks.encodeTexts(ks.cols[0].v, rows)
@@ -180,42 +180,50 @@ func (ks *keySet) encode(rows []int32) {
 			ks.off = append(ks.off, uint32(len(ks.data)))
 		}
 	}
-	ks.hashes = slices.Grow(ks.hashes[:0], len(rows))[:len(rows)]
-	if ks.known != nil {
-		for k, r := range rows {
-			ks.hashes[k] = uint64(ks.known[r])
-		}
-		return
+	n := len(rows)
+	if ks.known != nil && n > 0 && int(rows[n-1]-rows[0]) == n-1 { // one after the other
+		return ks.known[rows[0]:][:n]
 	}
-	table.HashMany(ks.data, ks.off, ks.hashes)
+	ks.hashes = slices.Grow(ks.hashes[:0], n)[:n]
+	if ks.known == nil {
+		table.HashMany(ks.data, ks.off, ks.hashes)
+		return ks.hashes
+	}
+	for k, r := range rows {
+		ks.hashes[k] = ks.known[r]
+	}
+	return ks.hashes
 }
 
 // encodeTexts is encode for one column of text without NULLs. Short texts are copied as two words, without a call.
 func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
 	const short = 16
-	data, src := ks.data, v.Data
-	for _, r := range rows {
-		lo, hi := v.Off[r], v.Off[r+1]
-		n, at := int(hi-lo), len(data)
-		if n > short || int(lo)+short > len(src) {
-			data = ks.cols[0].append(data, int(r))
-		} else {
-			data = slices.Grow(data, short+3)
+	src, at := v.Data, 0
+	ks.off = slices.Grow(ks.off, len(rows))
+	ends := ks.off[1:][:len(rows)]
+	buf := slices.Grow(ks.data, len(rows)*(short+3))
+	buf = buf[:cap(buf)]
+	for k, r := range rows {
+		lo, n := int(v.Off[r]), int(v.Off[r+1]-v.Off[r])
+		if n <= short && lo+short <= len(src) && at+short+3 <= len(buf) {
 			x, y := binary.LittleEndian.Uint64(src[lo:]), binary.LittleEndian.Uint64(src[lo+8:])
-			if hasZero(x|^uint64(0)<<(8*n))|hasZero(y|^uint64(0)<<(8*max(n-8, 0))) != 0 {
-				data = ks.cols[0].append(data, int(r))
-			} else {
-				d := data[at : at+short+3]
+			if hasZero(x|^uint64(0)<<(8*n))|hasZero(y|^uint64(0)<<(8*max(n-8, 0))) == 0 {
+				d := (*[short + 3]byte)(buf[at:])
 				d[0] = 1
 				binary.LittleEndian.PutUint64(d[1:], x)
 				binary.LittleEndian.PutUint64(d[9:], y)
 				d[n+1], d[n+2] = 0, 1
-				data = data[:at+n+3]
+				at += n + 3
+				ends[k] = uint32(at)
+				continue
 			}
 		}
-		ks.off = append(ks.off, uint32(len(data)))
+		buf = ks.cols[0].append(buf[:at], int(r))
+		at = len(buf)
+		buf = buf[:cap(buf)]
+		ends[k] = uint32(at)
 	}
-	ks.data = data
+	ks.data, ks.off = buf[:at], ks.off[:len(rows)+1]
 }
 
 // hasZero is not zero if one of the eight bytes of x is.

@@ -250,10 +250,10 @@ func (u *hashUser) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out datafl
 		}
 		u.hashed++
 		key := types.AppendKey(nil, two[0], b.Cols[0].Datum(i), false, false)
-		if want := table.HashBytes(key); uint64(b.Hashes[i]) != want {
+		if want := table.HashBytes(key); b.Hashes[i] != want {
 			u.t.Errorf("row %d has the hash %#x, not %#x", i, b.Hashes[i], want)
 		}
-		u.high[uint64(b.Hashes[i])>>60]++
+		u.high[b.Hashes[i]>>60]++
 	}
 	b = &batch.Batch{N: b.N, Cols: b.Cols, Weights: b.Weights}
 	return u.lister.Push(ep, port, b, out)

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"unsafe"
+
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
@@ -159,12 +161,17 @@ func (s *slot) newBehind(port int, p *path) (*behind, error) {
 	return x, nil
 }
 
+// unsigned gives words as what they were before they were a column.
+func unsigned(x []int64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
 // take gives the slot's operator a piece, by way of the steps behind the cut that it has not gone through.
 func (s *slot) take(p *path, x *piece, emit dataflow.Emit) error {
 	s.ep.Port = x.port
 	b := x.b
 	if n := len(b.Cols) - 1; x.hashed {
-		s.rows = batch.Batch{N: b.N, Weights: b.Weights, Cols: b.Cols[:n:n], Hashes: b.Cols[n].I64}
+		s.rows = batch.Batch{N: b.N, Weights: b.Weights, Cols: b.Cols[:n:n], Hashes: unsigned(b.Cols[n].I64)}
 		b = &s.rows
 	}
 	if x.level == len(p.steps) {

@@ -21,7 +21,7 @@ type Batch struct {
 	Swaps bool
 	// Hashes, if not nil, has for each row the hash (table.HashTexts) of the key that the reader of the batch has, a dataflow.HashTaker: one text without NULLs. It
 	// is valid as long as the columns. Whoever passes the rows on to others leaves it out.
-	Hashes []int64
+	Hashes []uint64
 }
 
 // Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep the values of columns and the weights, not the batch or its
