@@ -29,7 +29,7 @@ func (f *freshRows) giveAway(b *batch.Batch, out dataflow.Emit) error {
 	if b.N < batch.Target/4 {
 		return out(b)
 	}
-	f.gift.Taken = false
+	f.gift = batch.Gift{Cut: true}
 	b.Gift = &f.gift
 	err := out(b)
 	b.Gift = nil

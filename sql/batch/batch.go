@@ -26,7 +26,11 @@ type Batch struct {
 
 // Gift goes with a batch whose memory its maker can do without. Who is handed the batch may keep the values of columns and the weights, not the batch or its
 // vectors themselves, by calling Keep before it returns; it still may not change them. Otherwise the maker uses the memory again.
-type Gift struct{ Taken bool }
+type Gift struct {
+	Taken bool
+	// Cut says that the memory behind the values is not part of the gift: other batches lie there. Else it stays with whoever keeps the values, who counts it.
+	Cut bool
+}
 
 // Keep gives a batch with the rows of b that lasts: b's own memory if that is a gift, else a copy. It is read-only.
 func (b *Batch) Keep() *Batch {
@@ -41,7 +45,13 @@ func (b *Batch) Keep() *Batch {
 // KeepPart is Keep for rows [lo, hi) of a batch that is a gift. Of bytes it keeps those of all rows.
 func (b *Batch) KeepPart(lo, hi int) *Batch {
 	b.Gift.Taken = true
-	return b.Slice(lo, hi)
+	s := b.Slice(lo, hi)
+	if hi == b.N && !b.Gift.Cut {
+		for i, c := range s.Cols {
+			c.extend(b.Cols[i])
+		}
+	}
+	return s
 }
 
 // Exchange gives the rows of from, whose maker has set Swaps, to b, which is empty and has columns of the same types, and the memory of b to from, which is empty then.

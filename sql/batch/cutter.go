@@ -36,7 +36,11 @@ func (c *Cutter) Next(n, soon, except int) *Batch {
 			*v = Vector{Type: c.types[i]}
 		case v.room() < n:
 			*v = Vector{}
-			v.init(c.types[i], rows)
+			room := rows
+			if c.types[i].Layout() == types.LayoutBytes {
+				room += rows / max(n, 1) // each batch begins with an offset of its own
+			}
+			v.init(c.types[i], room)
 			if c.each[i] > 0 {
 				v.Data = make([]byte, 0, int(c.each[i]*1.05*float64(rows))+64)
 			}

@@ -98,3 +98,26 @@ func TestCutterIsCheap(t *testing.T) {
 		t.Errorf("%d batches took %v allocations", n, n1)
 	}
 }
+
+// TestCutterFillsItsMemory: batches of one size use up the memory that was made for them, that of texts too.
+func TestCutterFillsItsMemory(t *testing.T) {
+	c := NewCutter([]types.Type{types.Of(types.Int8), types.Of(types.Text)})
+	const n, each = 8, 1024
+	for e := range 4 {
+		var last []byte
+		for i := range n {
+			b := c.Next(each, (n-i)*each, -1)
+			for range each {
+				b.Cols[0].AppendInt(1)
+				b.Cols[1].AppendString("text of a row")
+				b.EndRow(1)
+			}
+			data := b.Cols[1].Data
+			if e > 0 && i > 0 && cap(last)-len(last) != cap(data) {
+				t.Errorf("epoch %d: the texts of batch %d do not lie behind those before", e, i)
+			}
+			last = data
+			c.Kept()
+		}
+	}
+}

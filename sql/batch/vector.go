@@ -412,6 +412,19 @@ func Constant(t types.Type, d types.Datum, n int) *Vector {
 	return v
 }
 
+// extend gives the vector, which is the end of another one, the memory that the other has behind its values.
+func (v *Vector) extend(of *Vector) {
+	v.I64, v.J64, v.F64 = behind(v.I64, of.I64), behind(v.J64, of.J64), behind(v.F64, of.F64)
+	v.Off, v.Data = behind(v.Off, of.Off), behind(v.Data, of.Data)
+}
+
+func behind[T any](end, of []T) []T {
+	if len(end) == 0 {
+		return end
+	}
+	return of[len(of)-len(end):]
+}
+
 // MemBytes gives the bytes of memory that the vector's slices occupy.
 func (v *Vector) MemBytes() int {
 	return 8*(cap(v.I64)+cap(v.J64)+cap(v.F64)+len(v.Valid)) + 4*cap(v.Off) + cap(v.Data)
