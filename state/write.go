@@ -47,6 +47,8 @@ func (s *Store) Write(ctx context.Context, sections []*Section, named map[string
 		if x.sorted != nil {
 			x.sorted()
 		}
+		// What was dropped before any of it was written has a range that ends where it begins. Pebble would write it, and its compactions lose their place there.
+		x.ranges = slices.DeleteFunc(x.ranges, func(r table.Range) bool { return bytes.Compare(r.Lo, r.Hi) >= 0 })
 		size += x.bytes
 	}
 	s.wrote.Store(0)
