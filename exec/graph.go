@@ -125,6 +125,7 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 	}
 	h := b.g.Add(op, b.ids[n], n.Props().HasWatermark, ports, ins...)
 	b.g.SetTag(h, n)
+	b.g.SetLag(h, n.Props().Lag)
 	return h, nil
 }
 

@@ -91,7 +91,7 @@ func (db *testDB) createView(x *ast.CreateView, verbose bool) (string, error) {
 		}
 		r.Columns = append(r.Columns, catalog.Column{Name: name, Type: c.Type})
 	}
-	r.AppendOnly, r.WatermarkCols, r.OutputMode, r.DependsOn = q.Root.Props().AppendOnly, q.Root.Props().WatermarkCols, q.Mode, q.DependsOn
+	r.AppendOnly, r.WatermarkCols, r.WatermarkLags, r.OutputMode, r.DependsOn = q.Root.Props().AppendOnly, q.Root.Props().WatermarkCols, q.Root.Props().WatermarkLags, q.Mode, q.DependsOn
 	db.cat = db.cat.With(r)
 	out := ""
 	if x.Materialized {

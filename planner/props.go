@@ -25,6 +25,13 @@ func newDeriver(b *binder) *deriver {
 }
 
 func (d *deriver) derive(n plan.Node) {
+	n.Props().Lag, n.Props().WatermarkLags = 0, nil
+	d.properties(n)
+	lags(n)
+}
+
+// properties derives all but how far watermarks lag.
+func (d *deriver) properties(n plan.Node) {
 	switch x := n.(type) {
 	case *plan.Lookup:
 		d.lookup(x)

@@ -38,6 +38,7 @@ func New(n *plan.AsofJoin, in dataflow.InputTypes, sp *table.Space, opID int, en
 		return nil, sqlerr.New(sqlerr.InternalError, "ASOF join with %d left and %d right keys", len(n.LeftKeys), len(n.RightKeys))
 	}
 	o := &asof{n: n, env: env, past: n.Past(), strict: n.Op == ">" || n.Op == "<", hold: n.Timed && n.Mode == catalog.Append}
+	o.left.lead, o.right.lead = dataflow.Watermark(n.LeftLead), dataflow.Watermark(n.RightLead)
 	o.out = rowenc.NewOut(append(append([]types.Type(nil), in[0]...), in[1]...))
 	if err := o.left.init(n.LeftKeys, n.LeftTime, in[0], n.Timed, "left-keyTimeToValue", sp, opID); err != nil {
 		return nil, err

@@ -22,8 +22,9 @@ import (
 type side struct {
 	exprs *rowenc.Exprs // keys, then the time
 	rows  *table.Ordered
-	times *table.Ordered // nil: rows never become final
-	log   rowenc.Changes // key of rows, then trailer
+	times *table.Ordered     // nil: rows never become final
+	lead  dataflow.Watermark // the side's rows are judged late by so much more than the operator's watermark
+	log   rowenc.Changes     // key of rows, then trailer
 	buf   []byte
 }
 
@@ -76,7 +77,7 @@ func (s *side) push(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, stats *
 		}
 		t := int64(0)
 		if s.times != nil {
-			if t, _ = rowenc.EventTime(vecs[n], i); ep.Before.Late(t) && !ep.Final {
+			if t, _ = rowenc.EventTime(vecs[n], i); ep.Before != dataflow.NoWatermark && (ep.Before + s.lead).Late(t) && !ep.Final {
 				rowenc.Late(ep, stats, b, i, vecs[n], t)
 				return nil
 			}

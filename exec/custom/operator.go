@@ -160,7 +160,7 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, _ dataflow
 		w := b.Weight(i)
 		if o.mode == TimeModeEventTime && o.n.TimeCol >= 0 {
 			v := b.Cols[o.n.TimeCol]
-			if t, ok := rowenc.EventTime(v, i); ok && ep.Before.Late(t) {
+			if t, ok := rowenc.EventTime(v, i); ok && ep.Before.Late(rowenc.AddSat(t, o.n.Lag)) {
 				rowenc.Late(ep, &o.stats, b, i, v, t)
 				return nil
 			}
@@ -388,7 +388,7 @@ func (o *Operator) check(res Output) error {
 			continue
 		}
 		us := rowenc.ScaleTime(o.cols.Fields[o.n.EventTime].Type.Kind, row[o.n.EventTime].I)
-		if o.floor.Late(us) {
+		if o.floor.Late(rowenc.AddSat(us, o.n.Lag)) {
 			return condition(condOldRows, "Previous node emitted a row with eventTime=%d which is older than current_watermark_value=%d. "+
 				"This can lead to correctness issues in the stateful operators downstream in the execution pipeline.", us, millisOf(o.floor))
 		}

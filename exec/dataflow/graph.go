@@ -42,6 +42,9 @@ type node struct {
 	outA     Watermark
 	idleB    bool // nothing has come for its idle timeout, before and after the epoch
 	idleA    bool
+	lag      Watermark // how far behind its input watermark the operator goes
+	before   Watermark // the input watermark before and after the epoch
+	after    Watermark
 	in       Watermark // the input watermark so far, which never goes back
 	fed      bool      // a source beneath got rows in the epoch
 	emit     Emit
@@ -109,6 +112,9 @@ func (g *Graph) Add(op Operator, opID int, declared bool, ports []PortInfo, inpu
 	g.add(n)
 	return Handle{n}
 }
+
+// SetLag says that an operator goes by a watermark that is us microseconds behind that of its inputs (Epoch.Lag). Its output's is not.
+func (g *Graph) SetLag(h Handle, us int64) { h.n.lag = Watermark(us) }
 
 func (g *Graph) add(n *node) {
 	n.emit = func(b *batch.Batch) error { return g.deliver(n, b) }

@@ -74,8 +74,10 @@ type Epoch struct {
 	Timestamp int64 // microseconds since 1970: now() inside views
 	// Again says that the operators have run an epoch N before: that of their view's history, after which something is left to be made known.
 	Again bool
-	// Before and After are this operator's input watermark before and after the epoch.
+	// Before and After are this operator's input watermark before and after the epoch, less Lag: times by which it judges may be
+	// that much behind (planner/plan.Props).
 	Before, After Watermark
+	Lag           Watermark
 	// Final is set for a SELECT, where everything that an epoch would ever emit is emitted at its end: operators
 	// in append mode emit all groups as they stand, and no row is late.
 	Final bool

@@ -11,8 +11,9 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 			continue
 		}
 		inB, inA := g.combine(n, n.timed())
-		n.ep = Epoch{N: info.N, Again: info.Again, Timestamp: info.Timestamp, Before: inB, After: inA, Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt,
-			Operator: n.ep.Operator, Inputs: n.ep.Inputs}
+		n.before, n.after = inB, inA
+		n.ep = Epoch{N: info.N, Again: info.Again, Timestamp: info.Timestamp, Before: n.behind(inB), After: n.behind(inA), Lag: n.lag,
+			Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt, Operator: n.ep.Operator, Inputs: n.ep.Inputs}
 		n.outB, n.outA = inB, inA
 		if m, ok := n.op.(WatermarkMapper); ok {
 			n.outB, n.outA = mapped(m, inB), mapped(m, inA)
@@ -23,6 +24,14 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 		}
 	}
 	g.all.outB, g.all.outA = g.combine(&g.all, g.sourceNodes())
+}
+
+// behind gives what the operator goes by at an input watermark.
+func (n *node) behind(w Watermark) Watermark {
+	if w == NoWatermark {
+		return w
+	}
+	return w - n.lag
 }
 
 func (g *Graph) beginSource(n *node) {
@@ -89,7 +98,7 @@ func (g *Graph) least(ins []*node, of func(*node) (Watermark, bool)) (w Watermar
 
 // hold takes the watermark that an operator's epoch ended with on to the operators above it, whose own end is still to come.
 func (g *Graph) hold(n *node, h WatermarkHolder) {
-	n.outA = h.HeldWatermark(n.ep.After)
+	n.outA = h.HeldWatermark(n.after)
 	moved := map[*node]bool{n: true}
 	for _, m := range g.nodes {
 		if m.op == nil || m == n {
@@ -103,14 +112,14 @@ func (g *Graph) hold(n *node, h WatermarkHolder) {
 			continue
 		}
 		moved[m] = true
-		m.in = m.ep.Before
-		_, m.ep.After = g.combine(m, m.timed())
-		m.outA = m.ep.After
+		m.in = m.before
+		_, m.after = g.combine(m, m.timed())
+		m.ep.After, m.outA = m.behind(m.after), m.after
 		if p, ok := m.op.(WatermarkMapper); ok {
-			m.outA = mapped(p, m.ep.After)
+			m.outA = mapped(p, m.after)
 		}
 		if p, ok := m.op.(WatermarkHolder); ok {
-			m.outA = p.HeldWatermark(m.ep.Before)
+			m.outA = p.HeldWatermark(m.before)
 		}
 	}
 }
@@ -125,11 +134,11 @@ func (g *Graph) SourceWatermark() (before, after Watermark) { return g.all.outB,
 // Idle says whether everything that gives the root a watermark is idle after the current epoch.
 func (g *Graph) Idle() bool { return g.root.idleA }
 
-// InputWatermark gives the watermarks by which the stateful operator id judged in the current epoch.
+// InputWatermark gives the input watermarks of the stateful operator id in the current epoch.
 func (g *Graph) InputWatermark(id int) (before, after Watermark) {
 	for _, n := range g.nodes {
 		if n.op != nil && n.ep.Operator == id {
-			return n.ep.Before, n.ep.After
+			return n.before, n.after
 		}
 	}
 	return NoWatermark, NoWatermark

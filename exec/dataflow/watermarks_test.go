@@ -174,3 +174,34 @@ func TestDeferred(t *testing.T) {
 		}
 	}
 }
+
+// TestLag has an operator that goes behind its watermark: what it judges by does, what it says to others does not.
+func TestLag(t *testing.T) {
+	g := NewGraph(PolicyMin)
+	first, second := &pass{}, &pass{}
+	h := g.Add(first, 1, true, nil, g.AddSource(&Source{}, true))
+	g.SetLag(h, 2)
+	g.SetRoot(g.Add(second, 0, true, nil, h))
+	for _, at := range [][2]Watermark{{NoWatermark, 5000}, {5000, 5000}, {5000, 9000}} {
+		g.Begin(&EpochInfo{Watermarks: func(*Source) (Watermark, Watermark) { return at[0], at[1] }}, func(*batch.Batch) error { return nil })
+		if err := g.End(); err != nil {
+			t.Fatal(err)
+		}
+		before := at[0] - 2
+		if at[0] == NoWatermark {
+			before = NoWatermark
+		}
+		if ep := first.ep; ep.Before != before || ep.After != at[1]-2 || ep.Lag != 2 {
+			t.Errorf("at %v: it goes by %d to %d, behind by %d", at, ep.Before, ep.After, ep.Lag)
+		}
+		if ep := second.ep; ep.Before != at[0] || ep.After != at[1] || ep.Lag != 0 {
+			t.Errorf("at %v: what follows goes by %d to %d, behind by %d", at, ep.Before, ep.After, ep.Lag)
+		}
+		if b, a := g.InputWatermark(1); b != at[0] || a != at[1] {
+			t.Errorf("at %v: its watermark is shown as %d to %d", at, b, a)
+		}
+		if b, a := g.OutputWatermark(); b != at[0] || a != at[1] {
+			t.Errorf("at %v: the output's is %d to %d", at, b, a)
+		}
+	}
+}

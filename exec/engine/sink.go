@@ -65,7 +65,7 @@ func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int
 	appendTime(c[2], eventTime)
 	appendTime(c[3], windowStart)
 	appendTime(c[4], windowEnd)
-	appendTime(c[5], int64(ep.Before))
+	appendTime(c[5], int64(ep.Before+ep.Lag))
 	c[6].AppendInt(int64(s.epoch))
 	c[7].AppendBytes(rowJSON(port.Columns, b, i))
 	w := b.Weight(i)

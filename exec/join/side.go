@@ -35,7 +35,8 @@ type side struct {
 	own   *kernel.Kernel // the part of the condition that concerns this side alone, nil for none
 	// preserved: its unmatched rows come out with NULLs. tracked: it matters whether its rows have matches.
 	preserved, tracked bool
-	timeCol            int // column that carries a watermark, -1 for none
+	timeCol            int                // column that carries a watermark, -1 for none
+	lead               dataflow.Watermark // rows are judged late by so much more than the operator's watermark
 	bound              *plan.StateBound
 	rows               *table.Ordered // nil where counts are enough
 	near               *table.Stretches
@@ -58,11 +59,11 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 	n, s := o.n, &o.sides[i]
 	s.port, s.types = i, in[i]
 	exprs, name := n.LeftKeys, "left"
-	s.timeCol, s.bound = n.LeftTime, n.LeftState
+	s.timeCol, s.lead, s.bound = n.LeftTime, dataflow.Watermark(n.LeftLead), n.LeftState
 	if i == 1 {
 		s.first = len(in[0])
 		exprs, name = n.RightKeys, "right"
-		s.timeCol, s.bound = n.RightTime, n.RightState
+		s.timeCol, s.lead, s.bound = n.RightTime, dataflow.Watermark(n.RightLead), n.RightState
 	}
 	if n.KeyTime >= 0 {
 		s.bound = nil // the key's bound takes precedence
@@ -166,7 +167,8 @@ func (o *join) eventTimes(s *side, b *batch.Batch, keys []*batch.Vector) *batch.
 
 // dropLate records the late rows of sel and gives the others.
 func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32, time *batch.Vector) ([]int32, error) {
-	if sel == nil && rowenc.AllAfter(time, b.N, int64(ep.Before)) {
+	bound := ep.Before + s.lead
+	if sel == nil && rowenc.AllAfter(time, b.N, int64(bound)) {
 		return nil, nil
 	}
 	if s.onTime == nil {
@@ -174,7 +176,7 @@ func (o *join) dropLate(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32
 	}
 	kept := s.onTime[:0]
 	err := rowenc.EachRow(b.N, sel, func(i int) error {
-		if t, ok := rowenc.EventTime(time, i); ok && ep.Before.Late(t) {
+		if t, ok := rowenc.EventTime(time, i); ok && bound.Late(t) {
 			rowenc.Late(ep, &o.stats, b, i, time, t)
 			return nil
 		}

@@ -18,7 +18,9 @@ type (
 		// Timed says that both times carry a watermark and that both inputs are append-only: rows at or below it are final, leave the state and
 		// come too late.
 		Timed bool
-		Mode  catalog.OutputMode
+		// LeftLead and RightLead are those of a Join.
+		LeftLead, RightLead int64
+		Mode                catalog.OutputMode
 	}
 	// Lookup joins each row of Left (port 0) with the rows of Right (port 1) as they are at the end of the epoch in which the left row
 	// comes; later changes of Right change nothing. Left is append-only. Output columns: left's then right's.

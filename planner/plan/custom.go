@@ -18,6 +18,8 @@ type Custom struct {
 	EventTime int
 	// TimeCol is the input column by which rows are late, -1 for none.
 	TimeCol int
+	// Lag is how far behind the watermark the event times of the input, and so of the output, may be (Props.WatermarkLags), in microseconds; at least 0.
+	Lag int64
 }
 
 // Inputs implements Node.

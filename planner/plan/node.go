@@ -31,6 +31,12 @@ type Props struct {
 	// WatermarkCols are output columns that carry a watermark (DESIGN section 4): the operator will never again insert or
 	// delete a row whose value in them (its end for a window) is at or below the node's output watermark.
 	WatermarkCols []int
+	// WatermarkLags say, for each of WatermarkCols, how far behind the watermark w its values may still be: one of t may come as long as
+	// t + lag > w. In microseconds: 0 for the time of a stream, 1 for a window_time, which is a microsecond before the end that is compared
+	// with w; negative where windows end on whole milliseconds, as watermarks do, so that the next end is a millisecond away.
+	WatermarkLags []int64
+	// Lag is how far behind its input watermark the operator goes, in microseconds: the greatest lag, above 0, of the times that it judges by.
+	Lag int64
 	// HasWatermark says that a declared watermark reaches this node at all, whether or not a column still carries it.
 	HasWatermark bool
 	// Keys are sets of columns that are unique in the node's contents. An empty set means at most one row.
@@ -39,6 +45,16 @@ type Props struct {
 	NeedsOrder bool
 	// State is nil for a node without state.
 	State *Bound
+}
+
+// MarkLag gives the lag of a column that carries a watermark (WatermarkLags), 0 for any other.
+func (p *Props) MarkLag(col int) int64 {
+	for i, c := range p.WatermarkCols {
+		if c == col && i < len(p.WatermarkLags) {
+			return p.WatermarkLags[i]
+		}
+	}
+	return 0
 }
 
 // Node is a plan node.
@@ -173,6 +189,9 @@ type (
 		KeyTime int
 		// LeftTime and RightTime are the columns of each input that carry its watermark, -1 for none.
 		LeftTime, RightTime int
+		// LeftLead and RightLead say by how many microseconds the rows of a side are judged late earlier than the operator's watermark, which
+		// lags (Props.Lag) by what the times of either side need.
+		LeftLead, RightLead int64
 		// LeftState and RightState bound the state of each side (case B); nil for none.
 		LeftState, RightState *StateBound
 		// NeverMatches says that the conditions on the event times of both sides exclude each other.

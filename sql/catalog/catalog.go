@@ -99,6 +99,8 @@ type Relation struct {
 	AppendOnly bool // of MatView and System: rows are never deleted (streams are always so)
 	// WatermarkCols are the columns of a MatView that carry its watermark.
 	WatermarkCols []int
+	// WatermarkLags say for each of them how far behind the watermark its values may still be, in microseconds (planner/plan.Props).
+	WatermarkLags []int64 `json:",omitempty"`
 
 	Options      map[string]string // WITH options as given, names folded
 	CreatedEpoch uint64            // the epoch in whose record the CREATE stands

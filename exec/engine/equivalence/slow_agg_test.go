@@ -122,7 +122,7 @@ func (a *slowAgg) keysOf(r slowRow) []slowRow {
 
 func (a *slowAgg) eventOf(key slowRow) slowVal {
 	v := key[a.event]
-	return slowVal{null: v.null, a: v.time(a.cols[a.event].kind)}
+	return slowVal{null: v.null, a: a.cols[a.event].due(v)}
 }
 
 func (a *slowAgg) eval(in [][]slowChange) []slowChange {
@@ -248,7 +248,7 @@ func (s *slowSession) eval(in [][]slowChange) []slowChange {
 		if s.gapBy >= 0 && !c.row[s.gapBy].null && c.row[s.gapBy].a > 0 {
 			gap = s.other
 		}
-		if s.closes() && s.before.passed(t+gap) {
+		if s.closes() && s.before.passed(t+gap+s.cols[0].lag) {
 			s.lateRow(c.n)
 			continue
 		}
@@ -265,7 +265,7 @@ func (s *slowSession) eval(in [][]slowChange) []slowChange {
 		for _, c := range s.aggs {
 			row = append(row, c.over(rows))
 		}
-		closed := s.closes() && s.after.passed(g[0].end)
+		closed := s.closes() && s.after.passed(g[0].end+s.cols[0].lag)
 		if closed {
 			s.closedSoFar = append(s.closedSoFar, row)
 			continue

@@ -120,6 +120,28 @@ func (j *slowJoin) timeOf(left bool, r slowRow) slowVal {
 	return slowNum(r[at].time(in.cols[at].kind))
 }
 
+// ownLag is that of the times by which a side's rows are judged.
+func (j *slowJoin) ownLag(left bool) int64 {
+	in, keys := j.in(1), j.rkeys
+	if left {
+		in, keys = j.in(0), j.lkeys
+	}
+	at := in.mark()
+	if j.keyTime >= 0 {
+		at = keys[j.keyTime]
+	}
+	if at < 0 {
+		return 0
+	}
+	if !in.cols[at].mark { // what has no watermark is judged by the other's
+		return j.ownLag(!left)
+	}
+	return max(0, in.cols[at].lag)
+}
+
+// lag is the greater of both sides': rows are kept for partners that may come so late.
+func (j *slowJoin) lag() int64 { return max(j.ownLag(true), j.ownLag(false)) }
+
 // never says that a row can't match any row.
 func (j *slowJoin) never(left bool, r slowRow) bool {
 	keys, time, own := j.rkeys, j.rt, j.right
@@ -161,7 +183,7 @@ func (j *slowJoin) match(l, r slowRow) bool {
 func (j *slowJoin) take(left bool, rows []slowChange, to *slowTaken) {
 	for _, c := range rows {
 		if j.judges {
-			if t := j.timeOf(left, c.row); !t.null && j.before.passed(t.a) {
+			if t := j.timeOf(left, c.row); !t.null && j.before.passed(t.a+j.ownLag(left)) {
 				j.lateRow(c.n)
 				continue
 			}
@@ -216,7 +238,7 @@ func (j *slowJoin) gone(left bool, r slowRow) bool {
 		return false
 	}
 	t := j.timeOf(left, r)
-	return !t.null && j.after.passed(t.a-off)
+	return !t.null && j.after.passed(t.a-off+j.lag())
 }
 
 func (j *slowJoin) state() (int, bool) {

@@ -41,7 +41,7 @@ func (d *slowDedup) eval(in [][]slowChange) []slowChange {
 		mark = -1 // rows that can change have no order of arrival: it is the first by the row, as with ORDER BY
 	}
 	for _, c := range in[0] {
-		if mark >= 0 && !c.row[mark].null && d.before.passed(c.row[mark].time(d.cols[mark].kind)) {
+		if mark >= 0 && !c.row[mark].null && d.before.passed(d.cols[mark].due(c.row[mark])) {
 			d.lateRow(c.n)
 			continue
 		}
@@ -75,7 +75,7 @@ func (d *slowDedup) see(r slowRow, mark int) {
 	d.first.add(r, 1)
 	d.expires[k] = slowNever
 	if !r[mark].null {
-		d.expires[k] = r[mark].time(d.cols[mark].kind) + d.cols[mark].delay
+		d.expires[k] = d.cols[mark].due(r[mark]) + d.cols[mark].delay
 	}
 }
 
@@ -104,7 +104,7 @@ func (d *slowDedup) state() (int, bool) {
 	mark := d.in(0).mark()
 	n := 0
 	for _, r := range d.firsts().list() {
-		if slices.Contains(d.keys, mark) && !r[mark].null && d.after.passed(r[mark].time(d.cols[mark].kind)) {
+		if slices.Contains(d.keys, mark) && !r[mark].null && d.after.passed(d.cols[mark].due(r[mark])) {
 			continue
 		}
 		n++
@@ -152,7 +152,7 @@ func slowSorted(rows []slowRow, by int) []slowRow {
 // takePartition takes rows into the partitions by a column. Those by the event time close with the watermark, so that a row can be late for one.
 func (b *slowBase) takePartition(rows []slowChange, part int, to *slowTaken) {
 	for _, c := range rows {
-		if part >= 0 && b.cols[part].mark && !c.row[part].null && b.before.passed(c.row[part].time(b.cols[part].kind)) {
+		if part >= 0 && b.cols[part].mark && !c.row[part].null && b.before.passed(b.cols[part].due(c.row[part])) {
 			b.lateRow(c.n)
 			continue
 		}
@@ -162,7 +162,7 @@ func (b *slowBase) takePartition(rows []slowChange, part int, to *slowTaken) {
 
 // shows says whether a partition is shown: in append mode, once it is closed.
 func (b *slowBase) shows(v slowVal, part int) bool {
-	return b.mode != "append" || part >= 0 && b.cols[part].mark && !v.null && b.after.passed(v.time(b.cols[part].kind))
+	return b.mode != "append" || part >= 0 && b.cols[part].mark && !v.null && b.after.passed(b.cols[part].due(v))
 }
 
 func (t *slowTop) eval(in [][]slowChange) []slowChange {

@@ -64,12 +64,12 @@ func times(n slowNode) []int {
 func (g *slowGen) scan() slowNode {
 	s := &slowScan{slowBase: g.base(), rel: pick(g.c, "s0", "s1", "s0", "s1", "s2", "s2", "u0", "t")}
 	if s.rel == "t" {
-		s.cols = []slowCol{{"a", slowInt, false, -1}, {"b", slowInt, false, -1}}
+		s.cols = []slowCol{{"a", slowInt, false, -1, 0}, {"b", slowInt, false, -1, 0}}
 		g.tables = true
 		return s
 	}
 	d, marked := g.delays[s.rel]
-	s.cols = []slowCol{{"k", slowInt, false, -1}, {"x", slowInt, false, -1}, {"ts", slowTime, marked, d}}
+	s.cols = []slowCol{{"k", slowInt, false, -1, 0}, {"x", slowInt, false, -1, 0}, {"ts", slowTime, marked, d, 0}}
 	s.final, s.ordered = true, true
 	return s
 }
@@ -109,7 +109,7 @@ func (g *slowGen) project(n slowNode, items []slowItem) *slowProject {
 		c := in.cols[it.at]
 		c.name = g.name()
 		if it.time {
-			c.kind = slowTime
+			c.kind, c.lag = slowTime, c.timeLag()
 		}
 		p.cols = append(p.cols, c)
 	}
@@ -229,7 +229,7 @@ func (g *slowGen) windowed(n slowNode) slowNode {
 	}
 	p := g.project(n, items)
 	p.time, p.slowWindows = t, g.windows()
-	p.cols = append(p.cols, slowCol{g.name(), slowWindow, in.cols[t].mark, in.cols[t].delay})
+	p.cols = append(p.cols, slowCol{g.name(), slowWindow, in.cols[t].mark, in.cols[t].delay, p.lag(in.cols[t].timeLag())})
 	return p
 }
 
@@ -242,7 +242,7 @@ func (g *slowGen) calls(n slowNode) ([]slowCall, []slowCol) {
 			call = slowCall{fn: pick(g.c, "count(*)", "sum", "count", "min", "max", "count distinct"), at: pick(g.c, nums...)}
 		}
 		out = append(out, call)
-		cols = append(cols, slowCol{g.name(), slowInt, false, -1})
+		cols = append(cols, slowCol{g.name(), slowInt, false, -1, 0})
 	}
 	return out, cols
 }
@@ -255,7 +255,7 @@ func (g *slowGen) agg(depth int, windowed bool) slowNode {
 	ts := times(n)
 	if windowed && len(ts) > 0 {
 		a.time, a.slowWindows = pick(g.c, ts...), g.windows()
-		a.cols = append(a.cols, slowCol{g.name(), slowWindow, false, in.cols[a.time].delay})
+		a.cols = append(a.cols, slowCol{g.name(), slowWindow, false, in.cols[a.time].delay, a.lag(in.cols[a.time].timeLag())})
 		if in.cols[a.time].mark {
 			a.event = 0
 		}
@@ -311,7 +311,7 @@ func (g *slowGen) session(n slowNode) slowNode {
 	if len(nums) > 0 && g.c.oneIn(4) {
 		s.gapBy, s.other = pick(g.c, nums...), int64(pick(g.c, 2, 20))*minute
 	}
-	s.cols = append(s.cols, slowCol{g.name(), slowWindow, false, in.cols[s.time].delay})
+	s.cols = append(s.cols, slowCol{g.name(), slowWindow, false, in.cols[s.time].delay, max(0, in.cols[s.time].timeLag())})
 	if len(nums) > 0 && g.c.n(3) > 0 {
 		s.keys = []int{pick(g.c, nums...)}
 		c := in.cols[s.keys[0]]
@@ -420,6 +420,7 @@ func (g *slowGen) joined(j *slowJoin) {
 	_, rb := j.bound(false)
 	for i, c := range all {
 		left := i < len(l.cols)
+		c.lag = c.markLag()
 		switch {
 		case j.keyTime >= 0:
 			c.mark = left && i == j.lkeys[j.keyTime] || !left && i-len(l.cols) == j.rkeys[j.keyTime]
@@ -427,6 +428,9 @@ func (g *slowGen) joined(j *slowJoin) {
 			c.mark = c.mark && lb
 		default:
 			c.mark = c.mark && rb
+		}
+		if lag := j.lag(); lag > 0 {
+			c.lag = lag // it may come as long as a partner is in state
 		}
 		c.name = g.name()
 		j.items, j.cols = append(j.items, i), append(j.cols, c)
@@ -504,6 +508,7 @@ func (g *slowGen) union(depth int) slowNode {
 		if c.delay != d.delay {
 			c.delay = -1
 		}
+		c.lag = max(lb.cols[i].markLag(), d.markLag())
 		u.cols = append(u.cols, c)
 	}
 	return u
@@ -552,7 +557,7 @@ func (g *slowGen) partitioned(cols []slowCol, part int) []slowCol {
 func (g *slowGen) over(n slowNode) slowNode {
 	in := n.node()
 	o := &slowOver{slowBase: g.base(n), part: g.c.n(len(in.cols)), by: g.c.n(len(in.cols)), number: g.c.n(2) == 1}
-	o.cols = append(g.anew(g.partitioned(in.cols, o.part)), slowCol{g.name(), slowInt, false, -1})
+	o.cols = append(g.anew(g.partitioned(in.cols, o.part)), slowCol{g.name(), slowInt, false, -1, 0})
 	o.stateful = true
 	o.final = g.closing(in, o.part)
 	// The optimiser leaves it out where nothing above reads its column: this does.
@@ -570,22 +575,4 @@ func (g *slowGen) set(depth int) slowNode {
 	s.cols, s.stateful = unmarked(l.node().cols), true
 	s.final = !s.except && l.node().final && r.node().final
 	return s
-}
-
-// slowLegal says whether a view of a tree can have the mode of the tree.
-func slowLegal(n slowNode, mode string) bool {
-	switch mode {
-	case "append":
-		if j, ok := n.(*slowJoin); ok && j.kind == "SEMI" && !j.outerFinal() {
-			return false
-		}
-		return n.node().final && !slices.ContainsFunc(n.node().ins, func(c slowNode) bool { return !slowLegal(c, mode) })
-	case "complete":
-		switch n.(type) {
-		case *slowAgg, *slowSession:
-			return true
-		}
-		return slices.ContainsFunc(n.node().ins, func(c slowNode) bool { return slowLegal(c, mode) })
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package equivalence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,4 +181,22 @@ func sqlNumber(x *int64) string {
 		return "NULL"
 	}
 	return fmt.Sprint(*x)
+}
+
+// slowLegal says whether a view of a tree can have the mode of the tree.
+func slowLegal(n slowNode, mode string) bool {
+	switch mode {
+	case "append":
+		if j, ok := n.(*slowJoin); ok && j.kind == "SEMI" && !j.outerFinal() {
+			return false
+		}
+		return n.node().final && !slices.ContainsFunc(n.node().ins, func(c slowNode) bool { return !slowLegal(c, mode) })
+	case "complete":
+		switch n.(type) {
+		case *slowAgg, *slowSession:
+			return true
+		}
+		return slices.ContainsFunc(n.node().ins, func(c slowNode) bool { return slowLegal(c, mode) })
+	}
+	return true
 }

@@ -32,12 +32,33 @@ const (
 	slowWindow
 )
 
-// slowCol is a column. mark says that it carries the watermark, delay what WITHIN WATERMARK adds to it (-1: not clear).
+// slowCol is a column. mark says that it carries the watermark, delay what WITHIN WATERMARK adds to it (-1: not clear). lag says of one
+// that is marked what may still come at a watermark w: times, or ends of windows, above w - lag.
 type slowCol struct {
 	name  string
 	kind  slowKind
 	mark  bool
 	delay int64
+	lag   int64
+}
+
+// due gives the watermark at which a value of the column comes too late.
+func (c slowCol) due(v slowVal) int64 { return v.time(c.kind) + max(0, c.lag) }
+
+// markLag is the lag of a column that is marked.
+func (c slowCol) markLag() int64 {
+	if !c.mark {
+		return 0
+	}
+	return c.lag
+}
+
+// timeLag is the lag of the column's time, which of a window is its last microsecond.
+func (c slowCol) timeLag() int64 {
+	if c.kind == slowWindow {
+		return c.lag + 1
+	}
+	return c.lag
 }
 
 var slowNull = slowVal{null: true}
