@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/reuse"
 )
 
 const (
@@ -64,6 +65,7 @@ var tails = sync.Pool{New: func() any { return &run{} }}
 // again gives an empty run for what comes after r, of which nobody has anything any more. Much memory goes to whoever has many rows next.
 func (r *run) again() *run {
 	const small = 1 << 16
+	reuse.Bytes(r.data)
 	r.recs, r.data, r.less = r.recs[:0], r.data[:0], 0
 	if r.memBytes() <= small {
 		return r

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/reuse"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
 )
@@ -158,6 +159,7 @@ func (e *Expiry) expire(until int64) {
 	if e.visit == nil {
 		e.visit = e.visitChunk
 	}
+	reuse.Bytes(e.leftData)
 	e.until, e.any, e.left, e.leftData = until, false, e.left[:0], e.leftData[:0]
 	e.key = AfterTime(e.key[:0], until)
 	e.chunks.Scan(nil, e.key, e.visit)

@@ -10,6 +10,7 @@ package batch
 import (
 	"slices"
 
+	"github.com/tidemarkdb/tidemark/sql/reuse"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
@@ -82,6 +83,10 @@ func (v *Vector) init(t types.Type, capacity int) {
 
 // Reset empties the vector and keeps its memory. The vector must own its slices.
 func (v *Vector) Reset(t types.Type) {
+	reuse.Ints(v.I64)
+	reuse.Ints(v.J64)
+	reuse.Floats(v.F64)
+	reuse.Bytes(v.Data)
 	v.Type, v.N, v.Valid = t, 0, nil
 	v.I64, v.J64, v.F64, v.Data = v.I64[:0], v.J64[:0], v.F64[:0], v.Data[:0]
 	if t.Layout() == types.LayoutBytes {

@@ -3,6 +3,8 @@ package table
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/tidemarkdb/tidemark/sql/reuse"
 )
 
 // spare is memory of leaves that are gone or have grown, for others of the same tree: where entries come and go, leaves would else be allocated anew for ever.
@@ -21,6 +23,7 @@ const (
 
 // give takes a buffer that nothing refers to, of a tree whose leaves take so many bytes: what is spare does not become more than they.
 func (s *spare) give(b []byte, tree int64) {
+	reuse.Bytes(b)
 	class := bits.Len(uint(cap(b))) - spareLeast
 	if class < 0 || class >= spareClasses || len(s.data[class]) >= spareEach || s.bytes+int64(cap(b)) > min(tree, spareMost) {
 		return

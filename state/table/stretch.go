@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tidemarkdb/tidemark/sql/reuse"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
@@ -246,6 +247,7 @@ func (p *blockPool) take(size int) []byte {
 
 func (p *blockPool) give(blocks [][]byte) {
 	for _, b := range blocks {
+		reuse.Bytes(b)
 		if cap(b) == rowBlock && len(p.blocks) < poolBlocks {
 			p.blocks = append(p.blocks, b)
 		}
