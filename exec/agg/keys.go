@@ -207,7 +207,7 @@ func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
 		lo, n := int(v.Off[r]), int(v.Off[r+1]-v.Off[r])
 		if n <= short && lo+short <= len(src) && at+short+3 <= len(buf) {
 			x, y := binary.LittleEndian.Uint64(src[lo:]), binary.LittleEndian.Uint64(src[lo+8:])
-			if hasZero(x|^uint64(0)<<(8*n))|hasZero(y|^uint64(0)<<(8*max(n-8, 0))) == 0 {
+			if table.ZeroByte(x|^uint64(0)<<(8*n))|table.ZeroByte(y|^uint64(0)<<(8*max(n-8, 0))) == 0 {
 				d := (*[short + 3]byte)(buf[at:])
 				d[0] = 1
 				binary.LittleEndian.PutUint64(d[1:], x)
@@ -224,12 +224,6 @@ func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
 		ends[k] = uint32(at)
 	}
 	ks.data, ks.off = buf[:at], ks.off[:len(rows)+1]
-}
-
-// hasZero is not zero if one of the eight bytes of x is.
-func hasZero(x uint64) uint64 {
-	const ones = 0x0101010101010101
-	return (x - ones) &^ x & (ones << 7)
 }
 
 func (ks *keySet) append(dst []byte, r int) []byte {

@@ -27,21 +27,22 @@ type Operator struct {
 	lanes   []*lane
 	waiting int // rows in queues
 	flushed int // rows of the epoch that were in queues
+	// How long it took in the last epoch to work off what waited at its end, and to end it.
+	taking, ending time.Duration
 }
 
 // slot is one instance.
 type slot struct {
-	op     dataflow.Operator
-	behind []*behind // by port
-	queue  queue
-	rows   batch.Batch // the piece at hand, with its hashes
-	ep     dataflow.Epoch
-	emit   dataflow.Emit // of the run
-	out    collector
-	sink   recorder
-	err    error // with which it ended a run early
-	// How long it took in the last epoch to work off what was queued, and to end it.
-	taking, ending time.Duration
+	op             dataflow.Operator
+	behind         []*behind // by port
+	queue          queue
+	rows           batch.Batch // the piece at hand, with its hashes
+	ep             dataflow.Epoch
+	emit           dataflow.Emit // of the run
+	out            collector
+	sink           recorder
+	err            error         // with which it ended a run early
+	taking, ending time.Duration // its part of the operator's
 }
 
 // New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in. Errors
@@ -114,34 +115,48 @@ func (s *slot) takeAll(paths []*path, emit dataflow.Emit) error {
 	return nil
 }
 
-// EndEpoch implements dataflow.Operator.
+// EndEpoch implements dataflow.Operator. Side by side, slots work off what waits together with the end of the epoch.
 func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	// With a watermark that moved there may be much to close.
 	parallel := o.flushed+o.waiting >= parallelRows || ep.After != ep.Before && o.Stats().RowsTotal >= parallelRows
-	o.flushed, o.waiting = 0, 0
-	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error {
+	o.flushed, o.taking, o.ending = 0, 0, 0
+	end := func(s *slot, emit dataflow.Emit) error { return s.op.EndEpoch(&s.ep, emit) }
+	switch {
+	case o.waiting == 0: // small epochs are many: no clock is read
+		return o.run(ep, out, parallel, end)
+	case !parallel:
+		start := time.Now()
+		if err := o.flush(ep, out); err != nil {
+			return err
+		}
+		taken := time.Now()
+		err := o.run(ep, out, false, end)
+		o.flushed, o.taking, o.ending = 0, taken.Sub(start), time.Since(taken)
+		return err
+	}
+	o.waiting = 0
+	err := o.run(ep, out, true, func(s *slot, emit dataflow.Emit) error {
 		start := time.Now()
 		if err := s.takeAll(o.paths, emit); err != nil {
 			return err
 		}
 		taken := time.Now()
-		err := s.op.EndEpoch(&s.ep, emit)
+		err := end(s, emit)
 		s.taking, s.ending = taken.Sub(start), time.Since(taken)
 		return err
 	})
+	for i := range o.slots {
+		o.taking, o.ending = o.taking+o.slots[i].taking, o.ending+o.slots[i].ending
+	}
+	return err
 }
 
 // Deferred implements dataflow.Deferrer.
 func (o *Operator) Deferred() float64 {
-	var taking, all time.Duration
-	for i := range o.slots {
-		s := &o.slots[i]
-		taking, all = taking+s.taking, all+s.taking+s.ending
+	if all := o.taking + o.ending; all > 0 {
+		return float64(o.taking) / float64(all)
 	}
-	if all <= 0 {
-		return 0
-	}
-	return float64(taking) / float64(all)
+	return 0
 }
 
 // Stats implements dataflow.Stateful: the sums over the slots.

@@ -364,19 +364,15 @@ func (c *choice) of(slot int) []int32 {
 func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
 	slots, c := len(l.fillers), &l.chosen
 	c.begin(slots, hi-lo)
-	if rows == nil && len(keys) == 1 && isWord(keys[0].Type) && keys[0].Valid == nil {
-		lists, room := c.lists, c.room
-		for i, x := range keys[0].I64[lo:hi] { // what hash and add do, in one go
-			s := slotOf(mix(0, uint64(x)), slots)
-			n := c.counts[uint8(s)]
-			lists[s*room+int(n)] = int32(lo + i)
-			c.counts[uint8(s)] = n + 1
-		}
-		return nil
+	var words []int64 // of which the slots are made
+	if l.hashed {
+		words = l.texts.I64
+	} else if len(keys) == 1 && isWord(keys[0].Type) && keys[0].Valid == nil {
+		words = keys[0].I64
 	}
-	if l.hashed && rows == nil {
+	if rows == nil && words != nil {
 		lists, room := c.lists, c.room
-		for i, x := range l.texts.I64[lo:hi] { // as above
+		for i, x := range words[lo:hi] { // what hash and add do, in one go
 			s := slotOf(mix(0, uint64(x)), slots)
 			n := c.counts[uint8(s)]
 			lists[s*room+int(n)] = int32(lo + i)

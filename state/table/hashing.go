@@ -70,13 +70,14 @@ func HashTexts[W int64 | uint64](data []byte, off []uint32, hashes []W) {
 	}
 	off = off[:len(hashes)+1]
 	lo := int(off[0])
-	var key []byte
+	var room [64]byte
+	key := room[:0]
 	for k := range hashes {
 		hi := int(off[k+1])
 		if n := hi - lo; n >= 8 && n <= 13 {
 			// The key is 1, the text, 0 and 1: 11 to 16 bytes, of which HashBytes takes the first eight and the last eight.
 			first, last := binary.LittleEndian.Uint64(data[lo:]), binary.LittleEndian.Uint64(data[hi-8:])
-			if zeroByte(first)|zeroByte(last) == 0 {
+			if ZeroByte(first)|ZeroByte(last) == 0 {
 				h, l := bits.Mul64(1|first<<8^hashA, 1<<56|last>>16^hashB)
 				hashes[k] = W(fold(l^hashC^uint64(n+3), h^hashA))
 				lo = hi
@@ -93,11 +94,8 @@ func HashTexts[W int64 | uint64](data []byte, off []uint32, hashes []W) {
 	}
 }
 
-// zeroByte is not zero if one of the eight bytes of x is.
-func zeroByte(x uint64) uint64 {
-	const ones = 0x0101010101010101
-	return (x - ones) &^ x & (ones << 7)
-}
+// ZeroByte is not zero if one of the eight bytes of x is.
+func ZeroByte(x uint64) uint64 { return (x - ones) &^ x & (ones << 7) }
 
 // hashLong is HashBytes of more than 16 bytes: of each 16 but the last ones, some of which may be among those before them, a step.
 func hashLong(b []byte) uint64 {
