@@ -250,3 +250,26 @@ func (m *countModel) add(_ int, e event) {
 func (m *countModel) endEpoch(int64) {}
 
 func (m *countModel) result() []int64 { return []int64{m.keys, m.rows, m.sum, m.max} }
+
+// meanModel knows the totals of each key.
+type meanModel struct{ keys []keyTotal }
+
+type keyTotal struct{ n, sum, max int64 }
+
+func (m *meanModel) add(_ int, e event) {
+	k := &m.keys[e.key]
+	k.n, k.sum, k.max = k.n+1, k.sum+e.v, max(k.max, e.x)
+}
+
+func (m *meanModel) endEpoch(int64) {}
+
+func (m *meanModel) result() []int64 {
+	var keys, rows, sum, most, means int64
+	for _, k := range m.keys {
+		if k.n > 0 {
+			keys, rows, sum, most = keys+1, rows+k.n, sum+k.sum, max(most, k.max)
+			means += (200*k.sum + k.n) / (2 * k.n) // hundredths of the mean, a half away from zero
+		}
+	}
+	return []int64{keys, rows, sum, most, means, keys}
+}

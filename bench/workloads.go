@@ -55,7 +55,7 @@ func (w *workload) create(o *Options) string {
 
 var streamNames = [2]string{"events", "others"}
 
-// workloads are those that have goals, and an aggregate in update mode. Windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
+// workloads are those that have goals, and aggregates in update mode. Windows hold at least 20 rows a key at 1k and 100k keys, 3 at 1M.
 var workloads = []*workload{
 	filter(),
 	tumbling("tumbling-1k", "bigint", 1000, time.Second, 800, 40),
@@ -72,6 +72,7 @@ var workloads = []*workload{
 	dedup("dedup-1M-unique", epochRows*9/10, 9, 120),
 	topN(),
 	counts(),
+	computed(),
 }
 
 func filter() *workload {
@@ -141,4 +142,14 @@ func counts() *workload {
 		query: "SELECT k, count(*) AS n, sum(v) AS s, max(x) AS m FROM events GROUP BY k",
 		sums:  "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m) FROM v",
 		model: func() model { return &countModel{seen: make([]bool, keys)} }}
+}
+
+// computed is counts with expressions over what is counted: a division, a rounding, and a text.
+func computed() *workload {
+	w := counts()
+	w.name = "computed-100k"
+	w.query = "SELECT k, count(*) AS n, sum(v)::bigint AS s, max(x) AS m, round(sum(v) / count(*), 2) AS mean, upper('key ' || k) AS name FROM events GROUP BY k"
+	w.sums = "SELECT count(*), sum(n)::bigint, sum(s)::bigint, max(m), sum(mean * 100)::bigint, count(*) FILTER (WHERE name = 'KEY ' || k) FROM v"
+	w.model = func() model { return &meanModel{make([]keyTotal, w.keys)} }
+	return w
 }
