@@ -22,7 +22,7 @@ func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kern
 		root = s.Input
 	}
 	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}, slots: slots,
-		ordered: map[plan.Node]bool{}, steps: map[plan.Node]bool{}, made: map[plan.Node]*partition.Step{}}
+		ordered: map[plan.Node]bool{}, below: map[plan.Node]bool{}, above: map[plan.Node][]plan.Node{}, made: map[plan.Node]*partition.Step{}}
 	b.number(root)
 	b.markOrdered(root, false)
 	if slots.N > 1 {
@@ -46,8 +46,10 @@ type graphBuilder struct {
 	slots Slots
 	// ordered has the nodes beneath one that goes by the order in which rows come.
 	ordered map[plan.Node]bool
-	// steps has the nodes that a partitioned operator above them evaluates, made the operators that stand for those.
-	steps map[plan.Node]bool
+	// below has the nodes that a partitioned operator above them evaluates, above, by partitioned node, those over it that it evaluates, the lowest first. made
+	// has the operators that stand for them.
+	below map[plan.Node]bool
+	above map[plan.Node][]plan.Node
 	made  map[plan.Node]*partition.Step
 }
 

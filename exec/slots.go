@@ -2,11 +2,11 @@ package exec
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/partition"
 	"github.com/tidemarkdb/tidemark/planner/plan"
+	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
@@ -18,12 +18,14 @@ type Slots struct {
 	Team workers.Team
 }
 
-// buildSlots makes the operator of a plan node: in slots where its keys allow it, a step of such a one where it has no state and feeds only that.
+// buildSlots makes the operator of a plan node: in slots where its keys allow it, a step of such a one where it has no state and feeds only that, or is
+// fed by that alone.
 func (b *graphBuilder) buildSlots(n plan.Node, in dataflow.InputTypes) (dataflow.Operator, error) {
-	if b.steps[n] {
-		s := partition.NewStep(func() (dataflow.Operator, error) { return Build(n, in, nil, -1, b.env) })
-		b.made[n] = s
+	if s := b.made[n]; s != nil {
 		return s, nil
+	}
+	if b.below[n] {
+		return b.newStep(n), nil
 	}
 	if !b.cut(n) {
 		return Build(n, in, b.sp, b.ids[n], b.env)
@@ -39,15 +41,27 @@ func (b *graphBuilder) buildSlots(n plan.Node, in dataflow.InputTypes) (dataflow
 	for i, keys := range partitionKeys(n) {
 		ports[i].Keys = keys
 		top := n.Inputs()[i]
-		for x := top; b.made[x] != nil; x = x.Inputs()[0] {
+		for x := top; b.below[x]; x = x.Inputs()[0] {
 			ports[i].Steps = append(ports[i].Steps, b.made[x])
 		}
 		slices.Reverse(ports[i].Steps)
-		if w, ok := top.(*plan.Window); ok && b.made[w] != nil && !refersTo(keys, len(w.P.Columns)-1) {
+		if w, ok := top.(*plan.Window); ok && b.below[w] && !refersTo(keys, len(w.P.Columns)-1) {
 			ports[i].Behind = 1 // what a row is expanded to need not be copied
 		}
 	}
-	return partition.New(ops, ports, in, b.env, b.slots.Team)
+	var above []*partition.Step
+	for _, x := range b.above[n] {
+		above = append(above, b.newStep(x))
+	}
+	return partition.New(ops, ports, above, in, b.env, b.slots.Team)
+}
+
+// newStep makes the step of a node with one input.
+func (b *graphBuilder) newStep(n plan.Node) *partition.Step {
+	in := dataflow.InputTypes{plan.Types(n.Inputs()[0])}
+	s := partition.NewStep(func() (dataflow.Operator, error) { return Build(n, in, nil, -1, b.env) })
+	b.made[n] = s
+	return s
 }
 
 // cut says whether the operator of a node is cut into slots.
@@ -55,9 +69,10 @@ func (b *graphBuilder) cut(n plan.Node) bool {
 	return b.slots.N > 1 && !b.ordered[n] && partitionKeys(n) != nil
 }
 
-// markSteps notes the nodes without state that lead to one that is cut and to nothing else: its lanes and slots evaluate them side by side.
+// markSteps notes the nodes without state that one that is cut evaluates side by side: filters and projections that read it alone, in its slots, and what leads to
+// it and to nothing else, in its lanes and slots. Between two that are cut the lower one has its share first: its slots have the rows already.
 func (b *graphBuilder) markSteps(root plan.Node) {
-	readers := map[plan.Node]int{}
+	readers, reader := map[plan.Node]int{}, map[plan.Node]plan.Node{}
 	var nodes []plan.Node
 	var walk func(n plan.Node)
 	walk = func(n plan.Node) {
@@ -66,6 +81,7 @@ func (b *graphBuilder) markSteps(root plan.Node) {
 		}
 		nodes = append(nodes, n)
 		for _, in := range n.Inputs() {
+			reader[in] = n
 			walk(in)
 		}
 	}
@@ -73,17 +89,55 @@ func (b *graphBuilder) markSteps(root plan.Node) {
 	if !sharable(b.env) {
 		return
 	}
+	isAbove := map[plan.Node]bool{}
+	for _, n := range nodes {
+		if !b.cut(n) {
+			continue
+		}
+		for x := n; readers[x] == 1; {
+			x = reader[x]
+			if _, widens := x.(*plan.Window); widens || !rowwise(x) { // windows are for who takes them in
+				break
+			}
+			b.above[n], isAbove[x] = append(b.above[n], x), true
+		}
+	}
 	for _, n := range nodes {
 		if !b.cut(n) {
 			continue
 		}
 		for _, in := range n.Inputs() {
-			for readers[in] == 1 && appendStep(&strings.Builder{}, in) {
-				b.steps[in] = true
+			for readers[in] == 1 && !isAbove[in] && rowwise(in) {
+				b.below[in] = true
 				in = in.Inputs()[0]
 			}
 		}
 	}
+}
+
+// rowwise says of a node that its operator makes what comes out of each row by itself, so that several can share the rows.
+func rowwise(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Filter:
+		return ofRow(n.Pred)
+	case *plan.Project:
+		return !slices.ContainsFunc(n.Exprs, func(e plan.Expr) bool { return !ofRow(e) })
+	case *plan.Window:
+		return ofRow(n.Time)
+	}
+	return false
+}
+
+// ofRow says that an expression's value depends on nothing but its row and the epoch, and that it may be worked out on several goroutines at once, by a kernel
+// on each: what kernels share (kernel.Env, but for its Funcs) does not change within an epoch, and a function that a user made is pure.
+func ofRow(e plan.Expr) bool {
+	of := true
+	plan.Walk(e, func(x plan.Expr) {
+		if c, ok := x.(*plan.Call); ok && (c.Fn.Volatility == fn.Volatile || c.Fn.Session) {
+			of = false
+		}
+	})
+	return of
 }
 
 // refersTo says whether one of the expressions refers to a column.

@@ -43,6 +43,12 @@ type Operator interface {
 	EndEpoch(ep *Epoch, out Emit) error
 }
 
+// Beginner is implemented by an operator that is told of each epoch before any rows of it come to the graph. ep is that of the calls that follow, but that
+// After may yet fall behind (WatermarkHolder) and what is not known before is not set: Fed and Port.
+type Beginner interface {
+	BeginEpoch(ep *Epoch)
+}
+
 // Stateful is implemented by operators that have state, for tidemark.state_operators.
 type Stateful interface {
 	Operator

@@ -22,6 +22,9 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 			n.outB = h.HeldWatermark(inB)
 			n.outA = n.outB // until EndEpoch has shown how far it came
 		}
+		if x, ok := n.op.(Beginner); ok {
+			x.BeginEpoch(&n.ep)
+		}
 	}
 	g.all.outB, g.all.outA = g.combine(&g.all, g.sourceNodes())
 }

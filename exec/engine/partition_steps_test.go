@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// steppedQueries have steps without state below what is partitioned: some fail for rows, some depend on columns that a step makes.
+// steppedQueries have steps without state below what is partitioned, above it, and between two of them: some fail for rows, some depend on columns that a step
+// makes, some fail for rows that are taken back later.
 var steppedQueries = []string{
 	"SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k",
 	"SELECT window.start AS w, g, count(*) AS n, sum(q) AS s FROM (SELECT 100 / (v - 5) AS q, k % 1000 AS g, ts FROM ev WHERE 12 / (v - 7) <> 3) x GROUP BY window(ts, '10 seconds'), g",
@@ -17,6 +18,12 @@ var steppedQueries = []string{
 	"SELECT 100 / v AS q, count(*) AS n FROM ev WHERE k % 3 > 0 GROUP BY 1",
 	"SELECT w, k, v FROM (SELECT window_start AS w, k, v, row_number() OVER (PARTITION BY window_start, k % 100 ORDER BY v DESC, k, ts) AS r FROM TUMBLE(ev, ts, INTERVAL '10 seconds')) x WHERE r <= 3",
 	"SELECT a.k, a.q, b.v FROM (SELECT k, 10 / v AS q FROM ev WHERE v > 3 OR v = 0) a JOIN (SELECT k * 7 AS k, v FROM ev WHERE v = 8) b ON a.k = b.k",
+	"SELECT k, n, 1000 / (s % 5) AS q, upper('k' || k) AS u FROM (SELECT k, count(*) AS n, sum(v) AS s FROM ev GROUP BY k) x",
+	"SELECT window.end AS w, k, round(sum(v)::numeric / count(*), 2) AS a, 1 / (max(v) - 3) AS q FROM ev GROUP BY window(ts, '10 seconds'), k HAVING 12 / (min(v) - 1) <> 3 AND k % 3 > 0",
+	"SELECT q, count(*) AS n, min(k) AS k FROM (SELECT k, 1000 / (sum(v)::bigint % 5) AS q FROM ev GROUP BY k) x WHERE q > 250 GROUP BY q",
+	"SELECT window.start AS w, c, count(*) AS n FROM (SELECT e, 10 / (n - 2) AS c FROM (SELECT window.end - INTERVAL '1 second' AS e, k, count(*) AS n FROM ev GROUP BY window(ts, '10 seconds'), k) x WHERE k % 7 < 6) y GROUP BY window(e, '30 seconds'), c",
+	"SELECT a.k, 10 / (a.v - b.v + 2) AS q FROM (SELECT k, v FROM ev WHERE v > 3) a LEFT JOIN (SELECT k * 7 AS k, v FROM ev WHERE v = 8) b ON a.k = b.k",
+	"SELECT k, 5 / (v - 4) AS q, length(k::text) AS l FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v DESC, ts) AS r FROM ev) x WHERE r <= 2",
 }
 
 // TestSteps: what has no state beneath a partitioned operator gives the same whether it is run row by row, by the lanes and slots of one or
@@ -71,6 +78,58 @@ func TestSteps(t *testing.T) {
 						t.Errorf("query %d, %s of case %d: %s: %d bytes, %d with one partition\n%.300s\n%.300s", i, v, k+1, check, len(got), len(want), got, want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestOrderAbove: what a view in append mode computes of its slots' rows comes in the same order on one, two and three partitions, to the rows of the view and to
+// the letters of those that fail; a user's function, too, is evaluated by slots.
+func TestOrderAbove(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(uint64(seed), 2))
+	const computing = `SELECT window.end AS w, k, round(sum(v)::numeric / count(*), 2) AS a, upper('k' || k) AS u, 1 / (max(v) - 8) AS q, twice(count(*)::int) AS n
+		FROM ev GROUP BY window(ts, '10 seconds'), k HAVING min(v) < 8`
+	var all []*clocked
+	for n := range 3 {
+		c := openClocked(t)
+		c.exec("CREATE STREAM ev (k int, v int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '2 seconds')",
+			"CREATE FUNCTION twice(n int) RETURNS int LANGUAGE starlark AS 'def twice(n): return 2 * n'",
+			"CREATE MATERIALIZED VIEW v WITH (output_mode = 'append', state_partitions = 4) AS "+computing,
+			"CREATE MATERIALIZED VIEW j WITH (output_mode = 'append', state_partitions = 4) AS SELECT a.k, 10 / (a.v + b.v - 8) AS q, a.v || '-' || b.v AS t FROM ev a JOIN ev b ON a.k = b.k AND a.ts = b.ts",
+			fmt.Sprintf("ALTER MATERIALIZED VIEW v SET (state_partitions = %d)", n+1), fmt.Sprintf("ALTER MATERIALIZED VIEW j SET (state_partitions = %d)", n+1))
+		all = append(all, c)
+	}
+	for at := range 6 {
+		rows, salt := 8500+r.IntN(6000), r.IntN(1000)
+		for _, c := range all {
+			c.exec(fmt.Sprintf(`INSERT INTO ev SELECT (i * 7919 + %d) %% 9000, (i * 31 + %[1]d) %% 9, timestamp '2024-01-01' + (%d + i %% 4) * INTERVAL '1 second' FROM generate_series(1, %d) i`, salt, at*6, rows))
+		}
+	}
+	for _, check := range []string{
+		"SELECT string_agg(x::text, ' ') FROM v x",
+		"SELECT string_agg(x::text, ' ') FROM j x",
+		"SELECT count(*) > 20000 FROM v",
+		"SELECT string_agg(x::text, ' ') FROM (SELECT relation, sqlstate, message, row, epoch FROM tidemark.dead_letters) x",
+		"SELECT relation, count(*) > 1000 FROM tidemark.dead_letters GROUP BY relation ORDER BY relation",
+		"SELECT view_name, dead_letters_total, late_rows_total FROM tidemark.views ORDER BY 1",
+		"SELECT view_name, operator_name, num_rows_total, num_rows_updated, num_rows_removed FROM tidemark.state_operators ORDER BY 1, 2",
+	} {
+		want, err := query(all[0].sess, check)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want) < 1000 {
+			t.Logf("%s: %s", check, want)
+		}
+		for n, c := range all[1:] {
+			got, err := query(c.sess, check)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("%s: %d partitions give %d bytes, one %d\n%.300s\n%.300s", check, n+2, len(got), len(want), got, want)
 			}
 		}
 	}

@@ -8,7 +8,8 @@
 // workers take other ranges from the next epoch on. A worker that is done with
 // its range takes what is left of others'.
 //
-// Operators without state that lead to the operator alone (Step) are part of it: lanes and slots have instances of their own.
+// Operators without state that lead to the operator alone, or that its output alone leads to (Step), are part of it: lanes and slots have
+// instances of their own.
 //
 // Rows of one key keep their order, as they all go to one slot in the order in
 // which they came; large batches are cut into stretches that several lanes copy

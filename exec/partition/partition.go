@@ -33,21 +33,24 @@ type Operator struct {
 
 // slot is one instance.
 type slot struct {
-	op             dataflow.Operator
-	behind         []*behind // by port
-	queue          queue
-	rows           batch.Batch // the piece at hand, with its hashes
-	ep             dataflow.Epoch
-	emit           dataflow.Emit // of the run
+	op     dataflow.Operator
+	behind []*chain // by port
+	above  *chain
+	queue  queue
+	rows   batch.Batch // the piece at hand, with its hashes
+	ep     dataflow.Epoch
+	// Of the run: where the operator's output goes, and where that of the steps above does.
+	emit, to       dataflow.Emit
+	given          collector // by the operator, for the steps above
 	out            collector
 	sink           recorder
 	err            error         // with which it ended a run early
 	taking, ending time.Duration // its part of the operator's
 }
 
-// New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in. Errors
-// are those of compiling the keys and the steps.
-func New(ops []dataflow.Operator, ports []Port, in dataflow.InputTypes, env *kernel.Env, team workers.Team) (dataflow.Operator, error) {
+// New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in; above are the steps
+// that its output goes through, the first one first. Errors are those of compiling the keys and the steps.
+func New(ops []dataflow.Operator, ports []Port, above []*Step, in dataflow.InputTypes, env *kernel.Env, team workers.Team) (dataflow.Operator, error) {
 	o := &Operator{slots: make([]slot, len(ops)), env: env, workers: team}
 	for p := range ports {
 		o.paths = append(o.paths, newPath(ports[p], in[p]))
@@ -58,12 +61,8 @@ func New(ops []dataflow.Operator, ports []Port, in dataflow.InputTypes, env *ker
 		if x, ok := op.(dataflow.Sharer); ok {
 			x.Share(len(ops))
 		}
-		for port, p := range o.paths {
-			bh, err := s.newBehind(port, p)
-			if err != nil {
-				return nil, err
-			}
-			s.behind = append(s.behind, bh)
+		if err := s.addChains(o.paths, above); err != nil {
+			return nil, err
 		}
 	}
 	if err := o.addLanes(1); err != nil {
@@ -100,15 +99,15 @@ func (o *Operator) flush(ep *dataflow.Epoch, out dataflow.Emit) error {
 	parallel := o.waiting >= parallelRows
 	o.flushed += o.waiting
 	o.waiting = 0
-	return o.run(ep, out, parallel, func(s *slot, emit dataflow.Emit) error { return s.takeAll(o.paths, emit) })
+	return o.run(ep, out, parallel, func(s *slot) error { return s.takeAll(o.paths) })
 }
 
 // takeAll works off what waits for the slot.
-func (s *slot) takeAll(paths []*path, emit dataflow.Emit) error {
+func (s *slot) takeAll(paths []*path) error {
 	defer s.queue.reset()
 	for i := range s.queue.pieces {
 		x := &s.queue.pieces[i]
-		if err := s.take(paths[x.port], x, emit); err != nil {
+		if err := s.take(paths[x.port], x); err != nil {
 			return err
 		}
 	}
@@ -120,7 +119,7 @@ func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 	// With a watermark that moved there may be much to close.
 	parallel := o.flushed+o.waiting >= parallelRows || ep.After != ep.Before && o.Stats().RowsTotal >= parallelRows
 	o.flushed, o.taking, o.ending = 0, 0, 0
-	end := func(s *slot, emit dataflow.Emit) error { return s.op.EndEpoch(&s.ep, emit) }
+	end := func(s *slot) error { return s.op.EndEpoch(&s.ep, s.emit) }
 	switch {
 	case o.waiting == 0: // small epochs are many: no clock is read
 		return o.run(ep, out, parallel, end)
@@ -135,13 +134,13 @@ func (o *Operator) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 		return err
 	}
 	o.waiting = 0
-	err := o.run(ep, out, true, func(s *slot, emit dataflow.Emit) error {
+	err := o.run(ep, out, true, func(s *slot) error {
 		start := time.Now()
-		if err := s.takeAll(o.paths, emit); err != nil {
+		if err := s.takeAll(o.paths); err != nil {
 			return err
 		}
 		taken := time.Now()
-		err := end(s, emit)
+		err := end(s)
 		s.taking, s.ending = taken.Sub(start), time.Since(taken)
 		return err
 	})

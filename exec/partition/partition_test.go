@@ -78,7 +78,7 @@ func build(t *testing.T, slots, number int) (dataflow.Operator, []*lister) {
 		ops, ls = append(ops, l), append(ls, l)
 	}
 	key := []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}
-	o, err := New(ops, []Port{{Keys: key}, {Keys: key}}, dataflow.InputTypes{two, two}, &kernel.Env{}, workers.Team{Number: func() int { return number }})
+	o, err := New(ops, []Port{{Keys: key}, {Keys: key}}, nil, dataflow.InputTypes{two, two}, &kernel.Env{}, workers.Team{Number: func() int { return number }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestHashesGoAlong(t *testing.T) {
 	for i := range 8 {
 		ops = append(ops, &hashUser{t: t, slot: i})
 	}
-	o, err := New(ops, []Port{{Keys: key}}, dataflow.InputTypes{two}, &kernel.Env{}, workers.Team{Number: func() int { return 2 }})
+	o, err := New(ops, []Port{{Keys: key}}, nil, dataflow.InputTypes{two}, &kernel.Env{}, workers.Team{Number: func() int { return 2 }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 // parallelRows is the number of rows from which work is handed to several goroutines.
 const parallelRows = 1 << 13
 
-// run runs f for each slot, on the workers if parallel, and passes on what the slots gave, slot by slot.
-func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f func(s *slot, emit dataflow.Emit) error) error {
+// run runs f for each slot, on the workers if parallel, and passes on what the slots gave, slot by slot. f gives slot.emit what comes out.
+func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f func(s *slot) error) error {
 	n := 1
 	if parallel {
 		n = max(min(o.workers.Number(), len(o.slots)), 1)
@@ -22,7 +22,10 @@ func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f f
 	}
 	if n == 1 {
 		for i := range o.slots {
-			if err := f(&o.slots[i], out); err != nil {
+			s := &o.slots[i]
+			s.above.begin(0, ep.Sink)
+			s.emit, s.to = s.above.emits[0], out
+			if err := f(s); err != nil {
 				return err
 			}
 		}
@@ -46,7 +49,7 @@ func Of(slot, n, slots int) int { return ((slot+1)*min(n, slots) - 1) / slots }
 
 // runSlots runs the slots of partition w, whose tables its core has in its caches, and then what is left of others': a worker that began late, or
 // has more to do, is not waited for.
-func (o *Operator) runSlots(w, n int, taken []atomic.Bool, f func(s *slot, emit dataflow.Emit) error) {
+func (o *Operator) runSlots(w, n int, taken []atomic.Bool, f func(s *slot) error) {
 	first, _ := Range(w, n, len(o.slots))
 	for k := range o.slots {
 		i := (first + k) % len(o.slots)
@@ -54,11 +57,26 @@ func (o *Operator) runSlots(w, n int, taken []atomic.Bool, f func(s *slot, emit 
 			continue
 		}
 		s := &o.slots[i]
-		s.ep.Sink = &s.sink
-		if s.err = f(s, s.out.add); s.err != nil {
+		if s.err = s.runAside(f); s.err != nil {
 			return
 		}
 	}
+}
+
+// runAside runs f for the slot beside others: what comes out and is found is kept. The steps above get what they would get of the operator with all slots, batches that
+// are given away.
+func (s *slot) runAside(f func(s *slot) error) error {
+	s.ep.Sink = &s.sink
+	if len(s.above.steps) == 0 {
+		s.emit = s.out.add
+		return f(s)
+	}
+	s.above.begin(0, &s.sink)
+	s.emit, s.to = s.given.add, s.out.add
+	if err := f(s); err != nil {
+		return err
+	}
+	return s.given.giveAway(s.above.emits[0])
 }
 
 // passOn gives what the slots emitted and recorded to those they are for.

@@ -128,7 +128,7 @@ type queue struct {
 type lane struct {
 	number  int
 	slots   []slot
-	chains  []*chain // by port
+	ways    []*way // by port
 	hasher  hasher
 	fillers []filler // by slot
 	chosen  choice
@@ -201,11 +201,11 @@ func (o *Operator) addLanes(n int) error {
 	for len(o.lanes) < n {
 		l := &lane{number: len(o.lanes), texts: o.newHashes(), slots: o.slots, fillers: make([]filler, len(o.slots))}
 		for port, p := range o.paths {
-			c, err := l.newChain(port, p, o.env)
+			w, err := l.newWay(port, p, o.env)
 			if err != nil {
 				return err
 			}
-			l.chains = append(l.chains, c)
+			l.ways = append(l.ways, w)
 		}
 		o.lanes = append(o.lanes, l)
 		for i := range o.slots {
@@ -237,7 +237,7 @@ func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 		if !l.alone {
 			l.ep.Sink = &l.sink
 		}
-		l.chains[port].begin(p, l.ep.Sink)
+		l.ways[port].begin(0, l.ep.Sink)
 	}
 	stretches := (b.N + stretchRows - 1) / stretchRows
 	if lanes == 1 {
@@ -269,27 +269,27 @@ func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 	return nil
 }
 
-// run takes the stretches [lo, hi) of b through the chain of a port.
+// run takes the stretches [lo, hi) of b on the way of a port.
 func (l *lane) run(port int, p *path, b *batch.Batch, lo, hi int) {
-	c := l.chains[port]
+	w := l.ways[port]
 	l.level = max(p.from, p.cut)
-	emit := c.emits[min(p.from, p.cut)]
+	emit := w.emits[min(p.from, p.cut)]
 	for ; lo < hi && l.err == nil; lo++ {
 		from, to := lo*stretchRows, min((lo+1)*stretchRows, b.N)
 		if from == 0 && to == b.N {
 			l.err = emit(b)
 			return
 		}
-		b.SliceTo(&c.stretch, from, to)
-		l.err = emit(&c.stretch)
+		b.SliceTo(&w.stretch, from, to)
+		l.err = emit(&w.stretch)
 	}
 }
 
 // cutUp queues rows that have gone through the steps before the cut. It goes by blocks, so that a block is still in the near caches when the
 // last slot takes its rows.
-func (l *lane) cutUp(port int, c *chain, b *batch.Batch, env *kernel.Env) error {
+func (l *lane) cutUp(port int, w *way, b *batch.Batch, env *kernel.Env) error {
 	l.ep.Port = port
-	keys, rows, err := c.keys.Eval(&l.ep, env, b)
+	keys, rows, err := w.keys.Eval(&l.ep, env, b)
 	if err != nil {
 		return err
 	}

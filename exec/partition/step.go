@@ -11,12 +11,12 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
-// Step is an operator without state before a partitioned one. In the graph it passes on what it is given: the partitioned operator has
-// several instances of it, which run side by side. It is used from one goroutine.
+// Step is an operator without state before a partitioned one, or behind it. In the graph it passes on what it is given: the partitioned operator
+// has several instances of it, which run side by side. It is used from one goroutine.
 type Step struct {
 	build func() (dataflow.Operator, error)
 	made  []dataflow.Operator
-	// The way to the partitioned operator, and the place on it.
+	// The way to the partitioned operator, and the place on it; nil: the step is behind it.
 	path  *path
 	level int
 	ep    dataflow.Epoch
@@ -25,7 +25,7 @@ type Step struct {
 }
 
 // NewStep makes the step of what build makes: operators that depend on nothing but the batch at hand, and have nothing to do at the end of an
-// epoch. It must be given to New with the operator that its output goes to.
+// epoch. It must be given to New with the operator that its output goes to, or whose output goes to it.
 func NewStep(build func() (dataflow.Operator, error)) *Step { return &Step{build: build} }
 
 // instance makes one more instance.
@@ -37,10 +37,12 @@ func (s *Step) instance() (dataflow.Operator, error) {
 	return op, err
 }
 
-// Push implements dataflow.Operator: the batch goes on, and the partitioned operator is told where on the way it came in.
-func (s *Step) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emit) error {
-	s.ep = *ep
-	if s.path.from <= s.level {
+// BeginEpoch implements dataflow.Beginner: the instances run in the epoch as the step sees it.
+func (s *Step) BeginEpoch(ep *dataflow.Epoch) { s.ep = *ep }
+
+// Push implements dataflow.Operator: the batch goes on, and the partitioned operator is told where on the way to it it came in.
+func (s *Step) Push(_ *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emit) error {
+	if s.path == nil || s.path.from <= s.level {
 		return out(b)
 	}
 	s.path.from = s.level
@@ -97,68 +99,71 @@ func newPath(p Port, in []types.Type) *path {
 	return x
 }
 
-// chain are a lane's instances of what a port's rows go through before the cut.
+// chain are instances of steps that follow each other, of a lane's or a slot's own.
 type chain struct {
-	keys  *rowenc.Exprs
-	steps []dataflow.Operator
+	steps []*Step
 	eps   []dataflow.Epoch
-	emits []dataflow.Emit // to the step of that number; the last one to the cut
-	// stretch is the part of a batch that is on its way.
-	stretch batch.Batch
+	emits []dataflow.Emit // to the instance of that number; the last one to what the steps lead to
 }
 
-// newChain makes a lane's chain for a port.
-func (l *lane) newChain(port int, p *path, env *kernel.Env) (*chain, error) {
-	keys, err := rowenc.Compile(p.keys, p.in)
-	if err != nil {
-		return nil, err
-	}
-	c := &chain{keys: keys, eps: make([]dataflow.Epoch, p.cut)}
-	for i, s := range p.steps[:p.cut] {
+// newChain makes instances of steps that lead to an emit.
+func newChain(steps []*Step, to dataflow.Emit) (*chain, error) {
+	c := &chain{steps: steps, eps: make([]dataflow.Epoch, len(steps)), emits: make([]dataflow.Emit, len(steps)+1)}
+	for i, s := range steps {
 		op, err := s.instance()
 		if err != nil {
 			return nil, err
 		}
-		c.steps = append(c.steps, op)
-		c.emits = append(c.emits, func(b *batch.Batch) error {
+		c.emits[i] = func(b *batch.Batch) error {
 			if b.N == 0 {
 				return nil
 			}
 			return op.Push(&c.eps[i], 0, b, c.emits[i+1])
-		})
+		}
 	}
-	c.emits = append(c.emits, func(b *batch.Batch) error { return l.cutUp(port, c, b, env) })
+	c.emits[len(steps)] = to
 	return c, nil
 }
 
-// begin readies the chain for a batch of the epoch; what the steps find is the lane's sink's.
-func (c *chain) begin(p *path, sink dataflow.Sink) {
-	for i := range c.eps {
-		c.eps[i] = p.steps[i].ep
+// begin readies the instances from number at on; what they find is the sink's.
+func (c *chain) begin(at int, sink dataflow.Sink) {
+	for i := at; i < len(c.steps); i++ {
+		c.eps[i] = c.steps[i].ep
 		c.eps[i].Sink = sink
 	}
 }
 
-// behind are a slot's instances of the steps behind the cut.
-type behind struct {
-	steps []dataflow.Operator
-	eps   []dataflow.Epoch
-	emits []dataflow.Emit // to the step of that number; the last one to the operator
+// way is what a lane's rows of a port go through before the cut.
+type way struct {
+	*chain
+	keys *rowenc.Exprs
+	// stretch is the part of a batch that is on its way.
+	stretch batch.Batch
 }
 
-// newBehind makes a slot's instances for a port.
-func (s *slot) newBehind(port int, p *path) (*behind, error) {
-	x := &behind{eps: make([]dataflow.Epoch, len(p.steps)-p.cut)}
-	for i, st := range p.steps[p.cut:] {
-		op, err := st.instance()
-		if err != nil {
-			return nil, err
-		}
-		x.steps = append(x.steps, op)
-		x.emits = append(x.emits, func(b *batch.Batch) error { return op.Push(&x.eps[i], 0, b, x.emits[i+1]) })
+// newWay makes a lane's way of a port.
+func (l *lane) newWay(port int, p *path, env *kernel.Env) (*way, error) {
+	keys, err := rowenc.Compile(p.keys, p.in)
+	if err != nil {
+		return nil, err
 	}
-	x.emits = append(x.emits, func(b *batch.Batch) error { return s.op.Push(&s.ep, port, b, s.emit) })
-	return x, nil
+	w := &way{keys: keys}
+	w.chain, err = newChain(p.steps[:p.cut], func(b *batch.Batch) error { return l.cutUp(port, w, b, env) })
+	return w, err
+}
+
+// addChains makes a slot's instances of the steps behind the cuts, and of those above the operator.
+func (s *slot) addChains(paths []*path, above []*Step) error {
+	for port, p := range paths {
+		c, err := newChain(p.steps[p.cut:], func(b *batch.Batch) error { return s.op.Push(&s.ep, port, b, s.emit) })
+		if err != nil {
+			return err
+		}
+		s.behind = append(s.behind, c)
+	}
+	var err error
+	s.above, err = newChain(above, func(b *batch.Batch) error { return s.to(b) })
+	return err
 }
 
 // unsigned gives words as what they were before they were a column.
@@ -167,21 +172,14 @@ func unsigned(x []int64) []uint64 {
 }
 
 // take gives the slot's operator a piece, by way of the steps behind the cut that it has not gone through.
-func (s *slot) take(p *path, x *piece, emit dataflow.Emit) error {
+func (s *slot) take(p *path, x *piece) error {
 	s.ep.Port = x.port
 	b := x.b
 	if n := len(b.Cols) - 1; x.hashed {
 		s.rows = batch.Batch{N: b.N, Weights: b.Weights, Cols: b.Cols[:n:n], Hashes: unsigned(b.Cols[n].I64)}
 		b = &s.rows
 	}
-	if x.level == len(p.steps) {
-		return s.op.Push(&s.ep, x.port, b, emit)
-	}
-	s.emit = emit
-	bh, at := s.behind[x.port], x.level-p.cut
-	for i := at; i < len(bh.steps); i++ {
-		bh.eps[i] = p.steps[p.cut+i].ep
-		bh.eps[i].Sink = s.ep.Sink
-	}
-	return bh.emits[at](b)
+	c, at := s.behind[x.port], x.level-p.cut
+	c.begin(at, s.ep.Sink)
+	return c.emits[at](b)
 }
