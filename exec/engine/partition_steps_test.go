@@ -22,6 +22,7 @@ var steppedQueries = []string{
 	"SELECT window.end AS w, k, round(sum(v)::numeric / count(*), 2) AS a, 1 / (max(v) - 3) AS q FROM ev GROUP BY window(ts, '10 seconds'), k HAVING 12 / (min(v) - 1) <> 3 AND k % 3 > 0",
 	"SELECT q, count(*) AS n, min(k) AS k FROM (SELECT k, 1000 / (sum(v)::bigint % 5) AS q FROM ev GROUP BY k) x WHERE q > 250 GROUP BY q",
 	"SELECT window.start AS w, c, count(*) AS n FROM (SELECT e, 10 / (n - 2) AS c FROM (SELECT window.end - INTERVAL '1 second' AS e, k, count(*) AS n FROM ev GROUP BY window(ts, '10 seconds'), k) x WHERE k % 7 < 6) y GROUP BY window(e, '30 seconds'), c",
+	"SELECT k, n, odd(n) AS o FROM (SELECT k, count(*)::int AS n FROM ev WHERE v <> 6 AND odd(v) = 1 AND k % 4 = ANY(ARRAY[0, v]) GROUP BY k) x",
 	"SELECT a.k, 10 / (a.v - b.v + 2) AS q FROM (SELECT k, v FROM ev WHERE v > 3) a LEFT JOIN (SELECT k * 7 AS k, v FROM ev WHERE v = 8) b ON a.k = b.k",
 	"SELECT k, 5 / (v - 4) AS q, length(k::text) AS l FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v DESC, ts) AS r FROM ev) x WHERE r <= 2",
 }
@@ -37,6 +38,7 @@ func TestSteps(t *testing.T) {
 		all := []*clocked{one, many, shared}
 		for k, c := range all {
 			c.exec("CREATE STREAM ev (k int, v int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '2 seconds')",
+				"CREATE FUNCTION odd(n int) RETURNS int LANGUAGE starlark AS 'def odd(n): return n % 2 if n != 3 else fail(\"three\")'",
 				fmt.Sprintf("CREATE MATERIALIZED VIEW v WITH (state_partitions = %d) AS %s", 1+3*min(k, 1), q))
 		}
 		shared.exec("CREATE MATERIALIZED VIEW other WITH (state_partitions = 3) AS " + q)
