@@ -86,7 +86,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "5"
+	formatVersion = "6"
 	ingestDir     = "ingest"
 )
 

@@ -30,11 +30,12 @@ type target struct {
 	sets       *table.Ordered
 	distinct   []*table.Hash // of the program's distincts
 	kind       targetKind
-	null       *target // of a target with int keys: the one whose key is NULL
+	null       *target // where NULL is apart: the one whose key is NULL
 	active     bool    // has rows of the batch at hand
 	close      int64   // of windowTarget: when it closes, microseconds
 	intKey     bool    // keys are ints
-	nullKey    bool    // the groups whose single int key is NULL
+	textKey    bool    // keys are texts, not encoded
+	nullKey    bool    // the groups whose key is NULL, where it is apart
 	start, end int64   // of windowTarget: the event key's value
 	prefix     []byte  // of the keys in sets
 	key, ikey  []byte  // scratch
@@ -52,6 +53,9 @@ type target struct {
 func (t *target) emptied() target {
 	return target{own: t.own[:0], slot: t.slot[:0], key: t.key[:0], ikey: t.ikey[:0], prefix: t.prefix[:0], seen: t.seen.emptied(), distinct: t.distinct[:0]}
 }
+
+// ofNull makes it the target of NULL, where it is apart.
+func (t *target) ofNull() { t.intKey, t.textKey, t.nullKey = false, false, true }
 
 type targetKind uint8
 

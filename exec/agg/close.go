@@ -249,7 +249,7 @@ func (g *group) emitWindow(ep *dataflow.Epoch, w *table.Windows, end int64, null
 	t.close, t.start, t.end = end, g.value(w.StartOf(end)), g.value(end)
 	t.prefix = appendSetPrefix(t.prefix[:0], windowTarget, end)
 	if null {
-		t.intKey, t.nullKey = false, true
+		t.ofNull()
 	}
 	slots := h.All(t.slot[:0])
 	words, stride := h.WordsAll()

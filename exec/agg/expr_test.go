@@ -4,11 +4,9 @@ import (
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
-	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/fn"
 	"github.com/tidemarkdb/tidemark/sql/types"
-	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // op makes l op r over two operands of one type.
@@ -92,45 +90,4 @@ func TestUnsupported(t *testing.T) {
 	if _, err := NewAggregate(n, plan.Types(s), nil, 0, nil); err == nil || err.Error() != "aggregate first(text) is not supported" {
 		t.Errorf("got %v", err)
 	}
-}
-
-// State can be read from outside by what its tables declare.
-func TestStateKey(t *testing.T) {
-	read := func(h *harness) (out []string) {
-		for i, info := range h.space.Tables() {
-			if info.Decl.Name != "default" {
-				continue
-			}
-			var ts []types.Type
-			for _, c := range info.Decl.Key {
-				ts = append(ts, c.Type)
-			}
-			b := batch.New(ts, 0)
-			h.space.Each(i, func(e *table.Entry) bool {
-				StateKey(&info.Decl, e, b.Cols)
-				b.EndRow(1)
-				if len(e.Words)+1 != len(info.Decl.Value) {
-					t.Errorf("%d words, %d columns", len(e.Words), len(info.Decl.Value))
-				}
-				return true
-			})
-			for k := 0; k < b.N; k++ {
-				out = append(out, rowText(b, k))
-			}
-		}
-		return sorted(out)
-	}
-	s := newSource(true, tNumeric, tText, tInt8)
-	h := newHarness(t, aggregate(s, catalog.Update, -1, []plan.Expr{col(s, 0), col(s, 1)}, call("max", col(s, 1))))
-	h.epoch(none, false, ins("1.0", "a", "1"), ins("2.00", "NULL", "1"))
-	want(t, "forms", read(h), "1.0|a", "2.00|NULL")
-	h = newHarness(t, aggregate(s, catalog.Update, -1, []plan.Expr{col(s, 1), col(s, 2)}, call("max", col(s, 1))))
-	h.epoch(none, false, ins("1.0", "a", "1"), ins("2.00", "NULL", "1"))
-	want(t, "bytes", read(h), "NULL|1", "a|1")
-	h = newHarness(t, aggregate(s, catalog.Update, -1, []plan.Expr{col(s, 2)}, call("count")))
-	h.epoch(none, false, ins("1.0", "a", "1"))
-	want(t, "int", read(h), "1")
-	h = newHarness(t, sessions(true, catalog.Update, countAndSum))
-	h.epoch(none, false, event("k", "10:00:00", "1"))
-	want(t, "session", read(h), "k")
 }

@@ -96,7 +96,7 @@ type group struct {
 	global   bool    // one row always
 	outTypes []types.Type
 
-	// Without an event key: hash, and nullHash for a NULL int key. With one: windows and nullWindows, and noTime
+	// Without an event key: hash, and nullHash for NULL where it is apart. With one: windows and nullWindows, and noTime
 	// for groups whose event time is NULL. What is not needed is nil.
 	hash, nullHash, noTime *table.Hash
 	windows, nullWindows   *table.Windows
@@ -148,20 +148,21 @@ type touch struct {
 }
 
 func (g *group) declare(sp *table.Space, opID int) {
-	d := table.Decl{Operator: opID, Name: "default", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + g.prog.rare, Rare: g.prog.rare, IntKey: g.keys.intKey()}
+	d := table.Decl{Operator: opID, Name: "default", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + g.prog.rare, Rare: g.prog.rare,
+		IntKey: g.keys.intKey(), TextKey: g.keys.textKey()}
 	null := d
-	null.Name, null.IntKey = "default-null", false
+	null.Name, null.IntKey, null.TextKey = d.Name+table.NullName, false, false
 	none := null
 	none.Name = "default-no-time"
 	switch {
 	case g.event < 0:
 		g.hash = sp.Hash(d)
-		if d.IntKey {
+		if g.keys.apart() {
 			g.nullHash = sp.Hash(null)
 		}
 	default:
 		g.windows = sp.Windows(d)
-		if d.IntKey {
+		if g.keys.apart() {
 			g.nullWindows = sp.Windows(null)
 		}
 		g.noTime = sp.Hash(none)
@@ -228,7 +229,7 @@ func (g *group) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit)
 }
 
 // TakesHashes implements dataflow.HashTaker.
-func (g *group) TakesHashes() bool { return g.keys.takesHashes() }
+func (g *group) TakesHashes() bool { return g.keys.textKey() }
 
 // push takes rows that have the windows that they belong to.
 func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {

@@ -76,7 +76,8 @@ type keySet struct {
 	off    []uint32
 	hashes []uint64
 	ints   []int64
-	known  []uint64 // hashes of the rows of the batch at hand, if they came with it
+	picked batch.Vector
+	known  []uint64 // hashes of the rows' texts in the batch at hand, if they came with it
 }
 
 func (ks *keySet) init(cols []*keyCol) {
@@ -86,8 +87,22 @@ func (ks *keySet) init(cols []*keyCol) {
 	}
 }
 
-// intKey says whether the table's key is one word.
+// intKey says whether the table's key is one word. NULL is then apart.
 func (ks *keySet) intKey() bool { return len(ks.cols) == 1 && ks.cols[0].form == keyInt }
+
+// textKey says whether the table's key is one text, which is not encoded. NULL is then apart.
+func (ks *keySet) textKey() bool { return len(ks.cols) == 1 && ks.cols[0].form == keyText }
+
+// apart says whether NULL is no key of the table, but has one of its own.
+func (ks *keySet) apart() bool { return ks.intKey() || ks.textKey() }
+
+// mayBeNull gives the column of which NULL is apart, if the batch at hand may have some there.
+func (ks *keySet) mayBeNull() *batch.Vector {
+	if ks.apart() && ks.cols[0].v.Valid != nil {
+		return ks.cols[0].v
+	}
+	return nil
+}
 
 // schema lists the key columns for the table's declaration.
 func (ks *keySet) schema() []table.Column {
@@ -101,18 +116,15 @@ func (ks *keySet) schema() []table.Column {
 	return out
 }
 
-// takesHashes says whether the hashes that come with a batch are those of the keys.
-func (ks *keySet) takesHashes() bool { return len(ks.cols) == 1 && ks.cols[0].form == keyText }
-
 // take notes what is known of the keys of a batch.
 func (ks *keySet) take(b *batch.Batch) {
 	ks.known = nil
-	if ks.takesHashes() {
+	if ks.textKey() {
 		ks.known = b.Hashes
 	}
 }
 
-// find fills t.slot with the entries of t.rows, which ascend.
+// find fills t.slot with the entries of t.rows, which ascend. Where NULL is apart, none of their keys is NULL, or t.nullKey says that all are.
 func (ks *keySet) find(t *target) {
 	if cap(t.slot) < len(t.rows) {
 		t.slot, t.alike = make([]int32, max(len(t.rows), batch.Target)), 0
@@ -133,6 +145,9 @@ func (ks *keySet) find(t *target) {
 			ks.ints = append(ks.ints, vals[r])
 		}
 		t.h.FindOrAddInts(ks.ints, nil, t.slot)
+	case t.textKey:
+		hashes, off, data := ks.texts(t.rows)
+		t.h.FindOrAddBytes(hashes, off, data, t.slot)
 	default:
 		hashes := ks.encode(t.rows)
 		t.h.FindOrAddBytes(hashes, ks.off, ks.data, t.slot)
@@ -145,6 +160,9 @@ func (ks *keySet) bring(t *target) {
 	case len(ks.cols) == 0 || t.nullKey:
 	case t.intKey:
 		t.h.BringInts(ks.cols[0].v.I64, t.rows)
+	case t.textKey:
+		hashes, off, data := ks.texts(t.rows)
+		t.h.BringBytes(hashes, off, data)
 	default:
 		hashes := ks.encode(t.rows)
 		t.h.BringBytes(hashes, ks.off, ks.data)
@@ -155,75 +173,53 @@ func (ks *keySet) bring(t *target) {
 func (ks *keySet) findOne(t *target) {
 	ks.data = ks.data[:0]
 	if t.nullKey {
-		ks.data = append(ks.data, 2) // NULL, as AppendKey writes it
+		ks.data = append(ks.data, table.NullKey...)
 	}
-	var one [1]int32
-	t.h.FindOrAddBytes([]uint64{table.HashBytes(ks.data)}, []uint32{0, uint32(len(ks.data))}, ks.data, one[:])
+	one := t.h.FindOrAddKey(ks.data)
 	// Nothing else writes to the slots of such a target, so most of them mostly are what they were.
-	if len(t.slot) > t.alike || t.slot[0] != one[0] {
+	if len(t.slot) > t.alike || t.slot[0] != one {
 		for k := range t.slot {
-			t.slot[k] = one[0]
+			t.slot[k] = one
 		}
 		t.alike = len(t.slot)
 	}
 	t.one = true
 }
 
-// encode builds the key bytes of rows, which ascend: AppendKey of every column. It gives their hashes, which are not to be changed.
-func (ks *keySet) encode(rows []int32) (hashes []uint64) {
-	ks.data, ks.off = ks.data[:0], append(ks.off[:0], 0)
-	if len(ks.cols) == 1 && ks.cols[0].form == keyText && ks.cols[0].v.Valid == nil {
-		ks.encodeTexts(ks.cols[0].v, rows)
-	} else {
-		for _, r := range rows {
-			ks.data = ks.append(ks.data, int(r))
-			ks.off = append(ks.off, uint32(len(ks.data)))
+// texts gives the keys of rows, which ascend, of a column of texts without NULLs as FindOrAddBytes takes them. They are not to be changed.
+func (ks *keySet) texts(rows []int32) (hashes []uint64, off []uint32, data []byte) {
+	v, n := ks.cols[0].v, len(rows)
+	if first := int(rows[0]); int(rows[n-1])-first == n-1 { // one after the other
+		off, data = v.Off[first:first+n+1], v.Data
+		if ks.known != nil {
+			return ks.known[first : first+n], off, data
 		}
-	}
-	n := len(rows)
-	if ks.known != nil && n > 0 && int(rows[n-1]-rows[0]) == n-1 { // one after the other
-		return ks.known[rows[0]:][:n]
+	} else {
+		ks.picked.Reset(v.Type)
+		ks.picked.AppendPicked(v.Data, v.Off, rows)
+		off, data = ks.picked.Off, ks.picked.Data
 	}
 	ks.hashes = slices.Grow(ks.hashes[:0], n)[:n]
 	if ks.known == nil {
-		table.HashMany(ks.data, ks.off, ks.hashes)
-		return ks.hashes
+		table.HashMany(data, off, ks.hashes)
+		return ks.hashes, off, data
 	}
 	for k, r := range rows {
 		ks.hashes[k] = ks.known[r]
 	}
-	return ks.hashes
+	return ks.hashes, off, data
 }
 
-// encodeTexts is encode for one column of text without NULLs. Short texts are copied as two words, without a call.
-func (ks *keySet) encodeTexts(v *batch.Vector, rows []int32) {
-	const short = 16
-	src, at := v.Data, 0
-	ks.off = slices.Grow(ks.off, len(rows))
-	ends := ks.off[1:][:len(rows)]
-	buf := slices.Grow(ks.data, len(rows)*(short+3))
-	buf = buf[:cap(buf)]
-	for k, r := range rows {
-		lo, n := int(v.Off[r]), int(v.Off[r+1]-v.Off[r])
-		if n <= short && lo+short <= len(src) && at+short+3 <= len(buf) {
-			x, y := binary.LittleEndian.Uint64(src[lo:]), binary.LittleEndian.Uint64(src[lo+8:])
-			if table.ZeroByte(x|^uint64(0)<<(8*n))|table.ZeroByte(y|^uint64(0)<<(8*max(n-8, 0))) == 0 {
-				d := (*[short + 3]byte)(buf[at:])
-				d[0] = 1
-				binary.LittleEndian.PutUint64(d[1:], x)
-				binary.LittleEndian.PutUint64(d[9:], y)
-				d[n+1], d[n+2] = 0, 1
-				at += n + 3
-				ends[k] = uint32(at)
-				continue
-			}
-		}
-		buf = ks.cols[0].append(buf[:at], int(r))
-		at = len(buf)
-		buf = buf[:cap(buf)]
-		ends[k] = uint32(at)
+// encode builds the key bytes of rows: AppendKey of every column. It gives their hashes.
+func (ks *keySet) encode(rows []int32) (hashes []uint64) {
+	ks.data, ks.off = ks.data[:0], append(ks.off[:0], 0)
+	for _, r := range rows {
+		ks.data = ks.append(ks.data, int(r))
+		ks.off = append(ks.off, uint32(len(ks.data)))
 	}
-	ks.data, ks.off = buf[:at], ks.off[:len(rows)+1]
+	ks.hashes = slices.Grow(ks.hashes[:0], len(rows))[:len(rows)]
+	table.HashMany(ks.data, ks.off, ks.hashes)
+	return ks.hashes
 }
 
 func (ks *keySet) append(dst []byte, r int) []byte {
@@ -305,7 +301,10 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 				rest = r
 			}
 		}
-	case len(ks.cols) == 1 && ks.cols[0].form == keyText && showTexts(t, slots, cols[0]):
+	case t.textKey:
+		v := cols[0]
+		v.Data, v.Off = t.h.AppendKeys(slots, v.Data, v.Off)
+		v.Appended(len(slots))
 	default:
 		t.h.EachKey(slots, func(rest []byte) {
 			for i, c := range ks.cols {
@@ -313,20 +312,6 @@ func (ks *keySet) show(t *target, slots []int32, cols []*batch.Vector) {
 			}
 		})
 	}
-}
-
-// showTexts is show of keys that are one text and nothing behind it, if none is NULL or has a zero byte, for which all of them are searched at
-// once. Otherwise it does nothing, and gives false.
-func showTexts(t *target, slots []int32, v *batch.Vector) bool {
-	data, off := len(v.Data), len(v.Off)
-	var plain bool
-	v.Data, v.Off, plain = t.h.AppendKeys(slots, 1, 2, v.Data, v.Off) // 1: not NULL; at the end the two bytes that end a text
-	if plain = plain && bytes.IndexByte(v.Data[data:], 0) < 0; plain {
-		v.Appended(len(slots))
-	} else {
-		v.Data, v.Off = v.Data[:data], v.Off[:off]
-	}
-	return plain
 }
 
 // showKey appends the value that AppendKey encoded and gives what follows it.
@@ -364,34 +349,5 @@ func showKey(v *batch.Vector, t types.Type, b []byte) []byte {
 		}
 		out = append(out, 0)
 		end = bytes.IndexByte(b, 0)
-	}
-}
-
-// StateKey appends the key of an entry of a hash table of this package (Decl.Key; the window of a windowed one is not
-// among them) to columns of the declared types. It is how state is read from outside.
-func StateKey(d *table.Decl, e *table.Entry, cols []*batch.Vector) {
-	if d.IntKey {
-		cols[0].AppendInt(e.Int)
-		return
-	}
-	rest := e.Key
-	var forms []byte
-	if n := 4; len(e.Value) >= n {
-		n += 4 * int(binary.LittleEndian.Uint32(e.Value))
-		forms = e.Value[n : n+int(binary.LittleEndian.Uint32(e.Value[4:]))]
-	}
-	for i, c := range d.Key {
-		if len(forms) == 0 {
-			rest = showKey(cols[i], c.Type, rest)
-			continue
-		}
-		v, more, err := types.ReadValue(c.Type, forms)
-		if err != nil {
-			panic(err) // the operator's own bytes
-		}
-		cols[i].AppendDatum(v)
-		if forms = more; len(forms) == 0 {
-			rest = rest[len(rest)-olderKeyTail*(len(d.Key)-i-1):] // the start of an older session follows
-		}
 	}
 }

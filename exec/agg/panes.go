@@ -62,7 +62,7 @@ type pane struct {
 	start  int64 // of the last window
 	t      *target
 	groups paneGroups
-	null   paneGroups // those whose int key is NULL
+	null   paneGroups // those whose key is NULL, where it is apart
 }
 
 // paneGroups are the entries of a pane's table as keys to look up.
@@ -109,9 +109,10 @@ func newSlides(n *plan.Aggregate, g *group) *slides {
 		}
 	}
 	p := &panes{space: table.NewTransient()}
-	p.decl = table.Decl{Name: "pane", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + 2 + g.prog.rare, Rare: g.prog.rare, IntKey: g.keys.intKey()}
+	p.decl = table.Decl{Name: "pane", Key: g.keys.schema(), Value: g.prog.schema(), Words: g.prog.words + 2 + g.prog.rare, Rare: g.prog.rare,
+		IntKey: g.keys.intKey(), TextKey: g.keys.textKey()}
 	p.null = p.decl
-	p.null.Name, p.null.IntKey = "pane-null", false
+	p.null.Name, p.null.IntKey, p.null.TextKey = p.decl.Name+table.NullName, false, false
 	s.panes = p
 	return s
 }
@@ -252,10 +253,7 @@ func (g *group) routePanes(b *batch.Batch, bound dataflow.Watermark) []int32 {
 	g.deactivate()
 	s.early, s.kept = s.early[:0], s.kept[:0]
 	starts := b.Cols[s.col].I64
-	var key *batch.Vector
-	if g.keys.intKey() && g.keys.cols[0].v.Valid != nil {
-		key = g.keys.cols[0].v
-	}
+	key := g.keys.mayBeNull()
 	// The first window of a row ends one slide after its last one begins.
 	if key == nil && allEqual(starts, g.iota[:b.N], b.N) && !bound.Late(g.micros(starts[0]+s.slide)) {
 		t := g.pane(starts[0]).t
@@ -303,8 +301,8 @@ func (g *group) pane(start int64) *pane {
 }
 
 func (s *panes) newPane(g *group) *pane {
-	t := &target{h: s.space.Hash(s.decl), fields: g.prog.fields, kind: windowTarget, intKey: s.decl.IntKey}
-	if s.decl.IntKey {
+	t := &target{h: s.space.Hash(s.decl), fields: g.prog.fields, kind: windowTarget, intKey: s.decl.IntKey, textKey: s.decl.TextKey}
+	if g.keys.apart() {
 		t.null = &target{h: s.space.Hash(s.null), fields: g.prog.fields, kind: windowTarget, nullKey: true}
 	}
 	return &pane{t: t, groups: paneGroups{t: t, wFirst: g.prog.words}, null: paneGroups{t: t.null, wFirst: g.prog.words}}
@@ -349,7 +347,7 @@ func (g *group) mergePanes() {
 				n++
 			}
 			g.mergeWindow(start, s.open[i:n], false)
-			if s.decl.IntKey {
+			if g.keys.apart() {
 				g.mergeWindow(start, s.open[i:n], true)
 			}
 		}
@@ -393,7 +391,7 @@ func (x *paneGroups) find(h *table.Hash, slots []int32) {
 	}
 }
 
-// mergeWindow merges groups of panes, which lie in the window that begins at start: those whose int key is NULL, or all others.
+// mergeWindow merges groups of panes, which lie in the window that begins at start: those whose key is NULL, where it is apart, or all others.
 func (g *group) mergeWindow(start int64, in []*pane, null bool) {
 	s := g.slides
 	var t *target

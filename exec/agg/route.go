@@ -13,7 +13,7 @@ import (
 // route puts rows to the targets that they belong to, which become g.active, and gives those that are not late.
 func (g *group) route(ep *dataflow.Epoch, b *batch.Batch, rows []int32) ([]int32, error) {
 	g.deactivate()
-	nulls := g.keys.intKey() && g.keys.cols[0].v.Valid != nil
+	nulls := g.keys.mayBeNull() != nil
 	if g.event < 0 {
 		if g.plain == nil {
 			g.plain = g.newTarget(plainTarget, g.hash, g.nullHash)
@@ -62,7 +62,7 @@ func allEqual(vals []int64, rows []int32, n int) bool {
 	return true
 }
 
-// spread divides rows by whether their int key is NULL.
+// spread divides rows by whether their key is NULL.
 func (g *group) spread(t *target, rows []int32) {
 	key := g.keys.cols[0].v
 	for _, r := range rows {
@@ -70,7 +70,7 @@ func (g *group) spread(t *target, rows []int32) {
 	}
 }
 
-// addRow adds a row to t, or to its companion where the int key is NULL; key is nil where no key can be NULL.
+// addRow adds a row to t, or to its companion where the key is NULL; key is nil where none can be.
 func (g *group) addRow(t *target, r int32, key *batch.Vector) {
 	if key != nil && key.IsNull(int(r)) {
 		t = g.nullOf(t)
@@ -103,10 +103,7 @@ func (g *group) routeEach(ep *dataflow.Epoch, b *batch.Batch, rows []int32, boun
 	if v.Type.Kind == types.Window {
 		ends = v.J64
 	}
-	var key *batch.Vector
-	if g.keys.intKey() && g.keys.cols[0].v.Valid != nil {
-		key = g.keys.cols[0].v
-	}
+	key := g.keys.mayBeNull()
 	kept := g.kept[:0]
 	late := g.late[:0]
 	var t *target
@@ -189,7 +186,8 @@ func (g *group) newTarget(kind targetKind, h, null *table.Hash) *target {
 		t = &target{}
 	}
 	*t = t.emptied()
-	t.h, t.fields, t.sets, t.kind, t.intKey = h, g.prog.fields, g.sets, kind, g.keys.intKey() && kind != nullTarget
+	t.h, t.fields, t.sets, t.kind = h, g.prog.fields, g.sets, kind
+	t.intKey, t.textKey = g.keys.intKey() && kind != nullTarget, g.keys.textKey() && kind != nullTarget
 	if kind != windowTarget {
 		t.distinct = append(t.distinct, g.distincts.plain...)
 	}
@@ -197,7 +195,7 @@ func (g *group) newTarget(kind targetKind, h, null *table.Hash) *target {
 	t.prefix = appendSetPrefix(t.prefix, kind, 0)
 	if null != nil {
 		t.null = g.newTarget(kind, null, nil)
-		t.null.intKey, t.null.nullKey = false, true
+		t.null.ofNull()
 	}
 	return t
 }
@@ -224,12 +222,12 @@ func (g *group) window(start, end, at int64) *target {
 	return t
 }
 
-// nullOf gives the companion of t for NULL int keys, made when it is missing.
+// nullOf gives the companion of t for the key NULL, made when it is missing.
 func (g *group) nullOf(t *target) *target {
 	if t.null == nil {
 		n := g.newTarget(windowTarget, g.nullWindows.At(g.micros(t.start), t.close), nil)
 		n.start, n.end, n.close = t.start, t.end, t.close
-		n.intKey, n.nullKey = false, true
+		n.ofNull()
 		n.prefix = append(n.prefix[:0], t.prefix...)
 		n.distinct = append(n.distinct[:0], t.distinct...)
 		t.null = n

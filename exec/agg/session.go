@@ -117,7 +117,10 @@ func (s *session) lateBound(ep *dataflow.Epoch) dataflow.Watermark {
 }
 
 // TakesHashes implements dataflow.HashTaker.
-func (s *session) TakesHashes() bool { return s.keys.takesHashes() }
+func (s *session) TakesHashes() bool {
+	_, merged := s.store.(*mergedSessions)
+	return merged && s.keys.textKey()
+}
 
 // Push implements dataflow.Operator.
 func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) error {

@@ -3,7 +3,6 @@ package agg
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
@@ -232,15 +231,11 @@ func (m *mergedSessions) dueStarts(after dataflow.Watermark) int64 {
 
 // appendKey appends the key bytes of an entry, as keySet.append gives them.
 func (m *mergedSessions) appendKey(dst []byte, p sessionPart, slot int32) []byte {
-	t := &m.t[p]
-	if t.intKey {
-		return binary.BigEndian.AppendUint64(append(dst, 1), uint64(t.h.KeyInt(slot))^signBit)
-	}
-	k := t.h.Key(slot)
+	dst = m.t[p].appendKey(dst, slot)
 	if p == inOlder {
-		k = k[:len(k)-olderKeyTail]
+		return dst[:len(dst)-olderKeyTail]
 	}
-	return append(dst, k...)
+	return dst
 }
 
 // closer orders sessions that close, and makes their rows.

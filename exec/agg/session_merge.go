@@ -17,7 +17,7 @@ import (
 // State:
 //
 //	default       hash     key -> accumulators of the key's latest session, and what tells its other sessions and when one of them ends
-//	default-null  hash     the same of sessions whose single int key is NULL
+//	default-null  hash     the same of sessions whose key is NULL, where it is one int or text
 //	older         hash     key bytes, start -> accumulators of a session that is not the latest of its key
 //	starts        ordered  key bytes, start of each older session for which the key's entry had no room
 //	ends          keys by a time: the earliest end of their sessions or before, when they are looked at again (rowenc.Expiry)
@@ -44,15 +44,10 @@ type mergedSessions struct {
 	key     []byte     // of the row or entry at hand
 	okey    []byte     // of an older entry
 	skey    []byte     // of an entry of starts
-	find    struct {   // the arguments of addOlder, which would be made anew for each call
-		hash [1]uint64
-		off  [2]uint32
-		slot [1]int32
-	}
-	hits  []hit
-	slots []int32
-	to    []int32 // of a merge
-	from  []int32
+	hits    []hit
+	slots   []int32
+	to      []int32 // of a merge
+	from    []int32
 
 	one     [1]int32
 	read    int64 // of near
@@ -71,7 +66,7 @@ type sessionPart uint8
 
 const (
 	inLatest sessionPart = iota
-	inNull               // the latest one of the key NULL, where keys are ints
+	inNull               // the latest one of the key NULL, where it is apart
 	inOlder
 )
 
@@ -128,20 +123,20 @@ func newMergedSessions(s *session, sp *table.Space, opID int) *mergedSessions {
 	ts, b, n := types.Of(types.Timestamp), types.Of(types.Bytea), types.Of(types.Int8)
 	val := p.schema()
 	older := table.Decl{Operator: opID, Name: "older", Key: append(ks.schema(), table.Column{Name: "start_time", Type: ts}), Value: slices.Clone(val), Words: p.words}
-	d := table.Decl{Operator: opID, Name: "default", Key: ks.schema(), IntKey: ks.intKey(), Words: p.words + moreWords,
+	d := table.Decl{Operator: opID, Name: "default", Key: ks.schema(), IntKey: ks.intKey(), TextKey: ks.textKey(), Words: p.words + moreWords,
 		Value: slices.Insert(val, len(val)-1, table.Column{Name: "older", Type: n}, table.Column{Name: "due", Type: ts},
 			table.Column{Name: "older1", Type: ts}, table.Column{Name: "older2", Type: ts})}
 	closes := s.closes && s.mode != catalog.Complete
 	declare := func(part sessionPart, d table.Decl, ends string) {
-		m.t[part] = target{h: sp.Hash(d), fields: p.fields, intKey: d.IntKey, nullKey: part == inNull}
+		m.t[part] = target{h: sp.Hash(d), fields: p.fields, intKey: d.IntKey, textKey: d.TextKey, nullKey: part == inNull}
 		m.look[part] = m.t[part]
 		if closes {
 			m.ends[part] = rowenc.NewExpiry(sp, opID, ends)
 		}
 	}
 	declare(inLatest, d, "ends")
-	if d.IntKey {
-		d.Name, d.IntKey = "default-null", false
+	if ks.apart() {
+		d.Name, d.IntKey, d.TextKey = d.Name+table.NullName, false, false
 		declare(inNull, d, "ends-null")
 	}
 	m.t[inOlder] = target{h: sp.Hash(older), fields: p.fields}
@@ -179,14 +174,15 @@ func (m *mergedSessions) entry(p sessionPart, slot int32) []int64 {
 func (m *mergedSessions) add(ep *dataflow.Epoch, b *batch.Batch, rows []int32) {
 	m.stamp = ep.Stamp()
 	ks := &m.s.keys
-	if !ks.intKey() || ks.cols[0].v.Valid == nil {
+	nulls := ks.mayBeNull()
+	if nulls == nil {
 		m.addTo(inLatest, b, rows)
 		return
 	}
 	m.split[0], m.split[1] = m.split[0][:0], m.split[1][:0]
 	for _, r := range rows {
 		p := inLatest
-		if ks.cols[0].v.IsNull(int(r)) {
+		if nulls.IsNull(int(r)) {
 			p = inNull
 		}
 		m.split[p] = append(m.split[p], r)

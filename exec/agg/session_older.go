@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
-	"github.com/tidemarkdb/tidemark/state/table"
 )
 
 // Sessions that are not the latest of their key. The entry of the latest one has the starts of two of them, the others' are in an ordered
@@ -22,10 +21,7 @@ const olderKeyTail = 9
 
 // addOlder makes the entry of an older session.
 func (m *mergedSessions) addOlder(start int64) int32 {
-	k, x := m.olderKey(start), &m.find
-	x.hash[0], x.off[1] = table.HashBytes(k), uint32(len(k))
-	m.t[inOlder].h.FindOrAddBytes(x.hash[:], x.off[:], k, x.slot[:])
-	return x.slot[0]
+	return m.t[inOlder].h.FindOrAddKey(m.olderKey(start))
 }
 
 // older finds the entry of an older session, which must be there.

@@ -247,8 +247,7 @@ func (r *rowSessions) compute(rows []sessionRow) []byte {
 	if p.appendOnly {
 		slices.SortFunc(rows, func(x, y sessionRow) int { return bytes.Compare(x.arrival, y.arrival) })
 	}
-	var slot [1]int32
-	t.h.FindOrAddBytes([]uint64{table.HashBytes(nil)}, []uint32{0, 0}, nil, slot[:])
+	slot := [1]int32{t.h.FindOrAddKey(nil)}
 	ks := &r.s.keys
 	var row []byte
 	for lo := 0; lo < len(rows); lo += batch.Target {

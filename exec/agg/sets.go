@@ -34,15 +34,23 @@ func (t *target) appendGroup(dst []byte, slot int32) []byte {
 	return append(dst, t.groupKey(slot)...)
 }
 
-var intKeyType = types.Of(types.Int8)
+var intKeyType, textKeyType = types.Of(types.Int8), types.Of(types.Bytea)
 
-// groupKey gives the key bytes of an entry; valid until the next call.
+// groupKey gives the encoded key of an entry; valid until the next call.
 func (t *target) groupKey(slot int32) []byte {
-	if !t.intKey {
-		return t.h.Key(slot)
-	}
-	t.ikey = types.AppendKey(t.ikey[:0], intKeyType, types.IntDatum(t.h.KeyInt(slot)), false, false)
+	t.ikey = t.appendKey(t.ikey[:0], slot)
 	return t.ikey
+}
+
+// appendKey appends the key of an entry as keySet.append encodes it.
+func (t *target) appendKey(dst []byte, slot int32) []byte {
+	switch {
+	case t.intKey:
+		return types.AppendKey(dst, intKeyType, types.IntDatum(t.h.KeyInt(slot)), false, false)
+	case t.textKey:
+		return types.AppendKey(dst, textKeyType, types.Datum{B: t.h.Key(slot)}, false, false)
+	}
+	return append(dst, t.h.Key(slot)...)
 }
 
 // sortKey is a column of a set's order.

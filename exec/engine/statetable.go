@@ -185,7 +185,7 @@ func (s *stateSpec) customColumns(op *custom.Operator) ([]stateColumn, error) {
 func (s *stateSpec) storeColumns(v *view, store string, exact bool) ([]stateColumn, error) {
 	var names []string
 	for _, t := range v.space.Decls() {
-		if t.Decl.Operator != s.Operator || t.Decl.Slot != 0 {
+		if t.Decl.Operator != s.Operator || t.Decl.Slot != 0 || strings.HasSuffix(t.Decl.Name, table.NullName) {
 			continue
 		}
 		names = append(names, t.Decl.Name)

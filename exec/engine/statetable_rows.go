@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/custom"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -47,7 +48,7 @@ func (w *stateWriter) read(v *view) error {
 		}
 	}
 	for i, t := range v.space.Tables() {
-		if t.Decl.Operator == w.spec.Operator && t.Decl.Name == w.spec.Store && w.of(v.partitionOf(t.Decl.Slot)) {
+		if t.Decl.Operator == w.spec.Operator && strings.TrimSuffix(t.Decl.Name, table.NullName) == w.spec.Store && w.of(v.partitionOf(t.Decl.Slot)) {
 			v.space.Each(i, func(x *table.Entry) bool {
 				w.entry(t, x)
 				return true
@@ -239,10 +240,13 @@ func (w *stateWriter) entry(t table.Info, x *table.Entry) {
 	if t.Decl.IntKey {
 		id = binary.BigEndian.AppendUint64(id, uint64(x.Int))
 		f.key = append(f.key, types.IntDatum(x.Int))
+	} else if t.Decl.TextKey {
+		f.key = append(f.key, types.Datum{B: x.Key})
+		id = types.AppendKey(id, types.Of(types.Bytea), types.Datum{B: x.Key}, false, false)
 	} else {
 		f.read(t.Decl.Key, x.Key)
+		id = append(id, x.Key...)
 	}
-	id = append(id, x.Key...)
 	cols := ranked(t)
 	if cols == nil {
 		f.words(x.Words)
@@ -365,7 +369,7 @@ func metadataRows(v *view, out *batch.Batch) {
 			continue
 		}
 		for _, t := range v.space.Tables() {
-			if t.Decl.Operator == id && t.Decl.Slot == 0 {
+			if t.Decl.Operator == id && t.Decl.Slot == 0 && !strings.HasSuffix(t.Decl.Name, table.NullName) {
 				row(t.Decl.Name, "", keyFields(t).String(), valueFields(t).String())
 			}
 		}

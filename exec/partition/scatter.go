@@ -79,7 +79,7 @@ func (h *hasher) hash(keys []*batch.Vector, lo, hi int) []uint64 {
 func (h *hasher) hashBytes(v *batch.Vector, lo int, out []uint64) {
 	if isBytes(v.Type) {
 		h.each = slices.Grow(h.each[:0], len(out))[:len(out)]
-		table.HashTexts(v.Data, v.Off[lo:], h.each)
+		table.HashMany(v.Data, v.Off[lo:], h.each)
 		for i, x := range h.each {
 			if v.IsNull(lo + i) {
 				x = nullKey
@@ -323,7 +323,7 @@ func (l *lane) withHashes(b *batch.Batch, keys []*batch.Vector) *batch.Batch {
 		return b
 	}
 	l.texts.Resize(b.N)
-	table.HashTexts(keys[0].Data, keys[0].Off, l.texts.I64)
+	table.HashMany(keys[0].Data, keys[0].Off, l.texts.I64)
 	l.whole = batch.Batch{N: b.N, Weights: b.Weights, Cols: append(append(l.whole.Cols[:0], b.Cols...), l.texts)}
 	return &l.whole
 }

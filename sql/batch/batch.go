@@ -19,7 +19,7 @@ type Batch struct {
 	Gift *Gift
 	// Swaps says that whoever is handed this very batch may have its memory for other memory: see Exchange.
 	Swaps bool
-	// Hashes, if not nil, has for each row the hash (table.HashTexts) of the key that the reader of the batch has, a dataflow.HashTaker: one text without NULLs. It
+	// Hashes, if not nil, has for each row the hash (table.HashBytes) of the key that the reader of the batch has, a dataflow.HashTaker: one text without NULLs. It
 	// is valid as long as the columns. Whoever passes the rows on to others leaves it out.
 	Hashes []uint64
 }

@@ -124,6 +124,7 @@ type storedDecl struct {
 	Words    int      `json:",omitempty"`
 	Rare     int      `json:",omitempty"`
 	IntKey   bool     `json:",omitempty"`
+	TextKey  bool     `json:",omitempty"`
 	Width    int64    `json:",omitempty"`
 	Forgets  bool     `json:",omitempty"`
 	Key      []Column `json:",omitempty"`
@@ -132,7 +133,7 @@ type storedDecl struct {
 
 func (inf *tableInfo) encode(entries int64) []byte {
 	d := inf.decl
-	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.Rare, d.IntKey, d.Width, d.Forgets, d.Key, d.Value})
+	js, err := json.Marshal(storedDecl{string(inf.kind), d.Operator, d.Name, d.Slot, d.Words, d.Rare, d.IntKey, d.TextKey, d.Width, d.Forgets, d.Key, d.Value})
 	fail(err)
 	return append(append(binary.AppendVarint(nil, entries), byte(inf.bits)), js...)
 }
@@ -176,7 +177,7 @@ func (inf *tableInfo) compare(raw []byte) (entries int64, diff string) {
 		return 0, fmt.Sprintf("%sentries had %d words and have %d", where, was.Words, d.Words)
 	case was.Rare != d.Rare:
 		return 0, fmt.Sprintf("%s%d words of entries were rare and %d are", where, was.Rare, d.Rare)
-	case was.IntKey != d.IntKey:
+	case was.IntKey != d.IntKey || was.TextKey != d.TextKey:
 		return 0, where + "the form of the key changed"
 	case was.Width != d.Width:
 		return 0, fmt.Sprintf("%sstretches had %d microseconds and have %d", where, was.Width, d.Width)

@@ -87,6 +87,19 @@ func (t *Hash) FindBytes(key []byte) int32 {
 	return t.found(s)
 }
 
+// FindOrAddKey is FindOrAddBytes for one key.
+func (t *Hash) FindOrAddKey(key []byte) int32 {
+	tag := uint32(HashBytes(key) >> 32)
+	if t.disk.partial && t.lookupBytes(key, tag) < 0 {
+		t.fetchOneBytes(key, tag)
+	}
+	s := t.findOrAddBytes(key, tag)
+	if t.fz != nil && t.flags[s]&flagPending != 0 {
+		t.settle(s)
+	}
+	return s
+}
+
 // keyBlock is how many keys EachKey looks at together.
 const keyBlock = 256
 
@@ -104,10 +117,9 @@ func (t *Hash) EachKey(slots []int32, f func(key []byte)) {
 	}
 }
 
-// AppendKeys appends to data the keys of entries of a table with bytes keys, each without the byte head with which it begins and the trim bytes with which it ends,
-// and to ends where each ends. It stops at a key that is shorter than that or begins otherwise, and gives false. As with EachKey, the processor waits for the
+// AppendKeys appends to data the keys of entries of a table with bytes keys, and to ends where each ends. As with EachKey, the processor waits for the
 // memory of several keys at once.
-func (t *Hash) AppendKeys(slots []int32, head byte, trim int, data []byte, ends []uint32) ([]byte, []uint32, bool) {
+func (t *Hash) AppendKeys(slots []int32, data []byte, ends []uint32) ([]byte, []uint32) {
 	var refs [keyBlock]uint64
 	ends = slices.Grow(ends, len(slots))
 	for len(slots) > 0 {
@@ -119,11 +131,8 @@ func (t *Hash) AppendKeys(slots []int32, head byte, trim int, data []byte, ends 
 		data = slices.Grow(data, room)
 		to, at := data[:cap(data)], len(data)
 		for _, r := range refs[:n] {
-			o, l := r>>keyLenBits, int(r&maxKeyLen)-1-trim
-			if l < 0 || t.arena[o] != head {
-				return data[:at], ends, false
-			}
-			if from := t.arena[o+1:]; l <= wideCopy && len(from) >= wideCopy { // what is copied beyond the key is written over
+			o, l := r>>keyLenBits, int(r&maxKeyLen)
+			if from := t.arena[o:]; l <= wideCopy && len(from) >= wideCopy { // what is copied beyond the key is written over
 				d := to[at : at+wideCopy]
 				binary.LittleEndian.PutUint64(d, binary.LittleEndian.Uint64(from))
 				binary.LittleEndian.PutUint64(d[8:], binary.LittleEndian.Uint64(from[8:]))
@@ -135,7 +144,7 @@ func (t *Hash) AppendKeys(slots []int32, head byte, trim int, data []byte, ends 
 		}
 		data, slots = data[:at], slots[n:]
 	}
-	return data, ends, true
+	return data, ends
 }
 
 // wideCopy is up to how many bytes are copied as two words, whatever their number.

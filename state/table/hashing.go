@@ -1,11 +1,8 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
-
-	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // The hashes of keys decide where entries lie on disk and which slot of a view a row is of, so both are part of the storage format
@@ -42,8 +39,8 @@ func HashBytes(b []byte) uint64 {
 }
 
 // HashMany puts the HashBytes of keys into hashes: key k is data[off[k]:off[k+1]]. It takes less than to hash one after the other, for most of
-// which there is a call; and where the keys were just written, the processor has them by the time that they are read.
-func HashMany(data []byte, off []uint32, hashes []uint64) {
+// which there is a call; and where the keys were just written, the processor has them by the time that they are read. The hashes may be the words of a column.
+func HashMany[W int64 | uint64](data []byte, off []uint32, hashes []W) {
 	if len(hashes) == 0 {
 		return
 	}
@@ -54,48 +51,13 @@ func HashMany(data []byte, off []uint32, hashes []uint64) {
 		if n := hi - lo; n >= 8 && n <= 16 { // as HashBytes has it
 			x, y := binary.LittleEndian.Uint64(data[lo:]), binary.LittleEndian.Uint64(data[hi-8:])
 			h, l := bits.Mul64(x^hashA, y^hashB)
-			hashes[k] = fold(l^hashC^uint64(n), h^hashA)
+			hashes[k] = W(fold(l^hashC^uint64(n), h^hashA))
 		} else {
-			hashes[k] = HashBytes(data[lo:hi])
+			hashes[k] = W(HashBytes(data[lo:hi]))
 		}
 		lo = hi
 	}
 }
-
-// HashTexts is HashMany for keys that are one text or bytea each, the texts data[off[k]:off[k+1]]: the hashes are those of what types.AppendKey makes of
-// them, which is not written out.
-func HashTexts[W int64 | uint64](data []byte, off []uint32, hashes []W) {
-	if len(hashes) == 0 {
-		return
-	}
-	off = off[:len(hashes)+1]
-	lo := int(off[0])
-	var room [64]byte
-	key := room[:0]
-	for k := range hashes {
-		hi := int(off[k+1])
-		if n := hi - lo; n >= 8 && n <= 13 {
-			// The key is 1, the text, 0 and 1: 11 to 16 bytes, of which HashBytes takes the first eight and the last eight.
-			first, last := binary.LittleEndian.Uint64(data[lo:]), binary.LittleEndian.Uint64(data[hi-8:])
-			if ZeroByte(first)|ZeroByte(last) == 0 {
-				h, l := bits.Mul64(1|first<<8^hashA, 1<<56|last>>16^hashB)
-				hashes[k] = W(fold(l^hashC^uint64(n+3), h^hashA))
-				lo = hi
-				continue
-			}
-		}
-		if text := data[lo:hi]; bytes.IndexByte(text, 0) < 0 {
-			key = append(append(append(key[:0], 1), text...), 0, 1)
-		} else {
-			key = types.AppendKey(key[:0], types.Of(types.Bytea), types.Datum{B: text}, false, false)
-		}
-		hashes[k] = W(HashBytes(key))
-		lo = hi
-	}
-}
-
-// ZeroByte is not zero if one of the eight bytes of x is.
-func ZeroByte(x uint64) uint64 { return (x - ones) &^ x & (ones << 7) }
 
 // hashLong is HashBytes of more than 16 bytes: of each 16 but the last ones, some of which may be among those before them, a step.
 func hashLong(b []byte) uint64 {

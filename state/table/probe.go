@@ -1,6 +1,9 @@
 package table
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Lookups of many keys. A lookup waits for memory two or three times: for the
 // index, for the key, and for where the key's bytes are. Keys are looked up in
@@ -167,10 +170,17 @@ func (t *Hash) findOrAddManyBytes(hashes []uint64, off []uint32, data []byte, sl
 	}
 }
 
-// isKey says whether the bytes that a reference into arena points to are key.
+// isKey says whether the bytes that a reference into arena points to are key. Short keys are compared as two words, without a call.
 func isKey(arena []byte, ref uint64, key []byte) bool {
-	o := ref >> keyLenBits
-	return bytes.Equal(arena[o:o+ref&maxKeyLen], key)
+	o, n := ref>>keyLenBits, ref&maxKeyLen
+	if n != uint64(len(key)) {
+		return false
+	}
+	if n >= 8 && n <= 16 {
+		x, y := arena[o:o+n], key[:n]
+		return binary.LittleEndian.Uint64(x) == binary.LittleEndian.Uint64(y) && binary.LittleEndian.Uint64(x[n-8:]) == binary.LittleEndian.Uint64(y[n-8:])
+	}
+	return bytes.Equal(arena[o:o+n], key)
 }
 
 // keysAt puts what entries have as keys, or what says where these are, into p.refs. It does not branch on whether there is an entry.

@@ -21,6 +21,13 @@ type Column struct {
 	Ranked []Column `json:",omitempty"`
 }
 
+// NullName ends the name of a table whose keys are NULL, beside that of the same name without it, whose keys are never NULL (Decl.IntKey, Decl.TextKey). Whoever
+// reads state takes both for one.
+const NullName = "-null"
+
+// NullKey is the only key of such a table of one key column: NULL as types.AppendKey writes it.
+var NullKey = []byte{2}
+
 // Decl declares a state table. Operator, Name and the order of declarations
 // identify it across restarts; the rest must then be unchanged.
 type Decl struct {
@@ -31,6 +38,7 @@ type Decl struct {
 	Words      int      // Hash and Windows: number of int64 words inline in each entry; Expiring: 1, the time
 	Rare       int      // Hash and Windows: so many of them, the last ones, are zero in nearly all entries (Hash.Rare)
 	IntKey     bool     // Hash, Windows and Expiring: the key is one int64 that is never NULL; otherwise key bytes
+	TextKey    bool     // Hash and Windows: the key bytes are those of one text or bytea that is never NULL; otherwise types.AppendKey of the columns
 	Width      int64    // Stretches and Expiring: microseconds of event time that lie in one of them, above 0
 	Forgets    bool     // Stretches: a row that is marked is not there any more
 }
