@@ -9,7 +9,6 @@
 package dedup
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -26,8 +25,8 @@ import (
 //
 // State:
 //
-//	default  key -> 1, or the time at which it expires
-//	null     one entry, if the key is one integer and NULL was seen: its expiry as a varint
+//	default       key -> 1, or the time at which it expires
+//	default-null  the same of NULL, if the key is one integer
 type dedup struct {
 	n      *plan.Dedup
 	env    *kernel.Env
@@ -35,7 +34,7 @@ type dedup struct {
 	intKey bool
 	seen   *table.Hash     // keys that are kept for good; nil: they expire
 	live   *table.Expiring // keys that expire
-	null   *table.Ordered
+	null   *table.Hash     // nil without intKey
 	stats  dataflow.Stats
 
 	sel    []int32 // of the batch at hand: rows on time; never nil, which would mean all rows
@@ -74,7 +73,8 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 		d.seen = sp.Hash(decl)
 	}
 	if d.intKey {
-		d.null = sp.Ordered(table.Decl{Operator: opID, Name: "null", Value: []table.Column{{Name: "expiresAtMicros", Type: bigint}}})
+		decl.Name, decl.IntKey, decl.Width = decl.Name+table.NullName, false, 0
+		d.null = sp.Hash(decl)
 	}
 	return d, nil
 }
@@ -151,7 +151,7 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 				present = append(present, int32(i))
 			} else if d.null.Len() == 0 {
 				d.fresh = append(d.fresh, int32(i))
-				d.null.Put([]byte{0}, binary.AppendVarint(nil, d.expires(time, i)))
+				d.addNull(time, i)
 			}
 			return nil
 		})
@@ -167,6 +167,16 @@ func (d *dedup) findInts(b *batch.Batch, key *batch.Vector, sel []int32, time *b
 	if nulls > 0 {
 		sortRows(d.fresh)
 	}
+}
+
+// addNull enters NULL as a key, seen in row i.
+func (d *dedup) addNull(time *batch.Vector, i int) {
+	slot := d.null.FindOrAddKey(table.NullKey)
+	d.null.Words(slot)[0] = 1
+	if d.live != nil {
+		d.null.Words(slot)[0] = d.expires(time, i)
+	}
+	d.null.MarkDirty([]int32{slot})
 }
 
 // sortRows restores the order of arrival after NULL keys were found first: there is one at most.
@@ -257,11 +267,9 @@ func (d *dedup) EndEpoch(ep *dataflow.Epoch, _ dataflow.Emit) error {
 	until := int64(ep.After)
 	d.stats.RowsRemoved += d.live.Expire(until)
 	if d.intKey {
-		if v, ok := d.null.Get([]byte{0}); ok {
-			if at, _ := rowenc.Varint(v); at <= until {
-				d.null.Delete([]byte{0})
-				d.stats.RowsRemoved++
-			}
+		if slot := d.null.FindBytes(table.NullKey); slot >= 0 && d.null.Words(slot)[0] <= until {
+			d.null.Remove(slot)
+			d.stats.RowsRemoved++
 		}
 	}
 	return nil
@@ -277,6 +285,7 @@ func (d *dedup) Stats() dataflow.Stats {
 	}
 	if d.null != nil {
 		s.RowsTotal += d.null.Len()
+		s.MemoryUsedBytes += d.null.MemBytes()
 	}
 	return s
 }

@@ -105,7 +105,7 @@ func newFirst(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, e
 		Value: []table.Column{{Name: "end", Type: bigint}, {Name: "rows", Type: bigint}, {Name: "row", Type: types.Of(types.Bytea), Ranked: rows}}}
 	f.lists = &lists{h: sp.Hash(decl)}
 	if f.intKey {
-		decl.Name, decl.Key, decl.IntKey = "null", nil, false
+		decl.Name, decl.IntKey = decl.Name+table.NullName, false
 		f.nulls = &lists{h: sp.Hash(decl)}
 	}
 	f.size = sp.Ordered(table.Decl{Operator: opID, Name: "size", Value: []table.Column{{Name: "rows", Type: bigint}}})
@@ -130,7 +130,7 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	if f.intKey && part[0].Valid != nil {
 		var nulls []int32
 		if sel, nulls = presence(part[0], b.N, sel); len(nulls) > 0 {
-			slot := f.nulls.only()
+			slot := f.nulls.h.FindOrAddKey(table.NullKey)
 			for _, i := range nulls {
 				f.slots[i] = slot
 			}
@@ -208,7 +208,7 @@ func room[T any](s []T, n int) []T {
 // findBytes finds the partitions of rows by their keys.
 func (f *first) findBytes(rows []int32, part []*batch.Vector) {
 	if len(part) == 0 {
-		slot := f.lists.only()
+		slot := f.lists.h.FindOrAddKey(nil)
 		for _, i := range rows {
 			f.slots[i] = slot
 		}
@@ -226,13 +226,6 @@ func (f *first) findBytes(rows []int32, part []*batch.Vector) {
 	for k, i := range rows {
 		f.slots[i] = f.found[k]
 	}
-}
-
-// only gives the slot of the only partition of a table, whose key is empty.
-func (l *lists) only() int32 {
-	var slot [1]int32
-	l.h.FindOrAddBytes([]uint64{table.HashBytes(nil)}, []uint32{0, 0}, nil, slot[:])
-	return slot[0]
 }
 
 // setHeads computes of each selected row the start of its sort key.
