@@ -12,7 +12,7 @@ const (
 	// caches together.
 	lateParts = 128
 	// sampleRows is how many rows tell where cuts lie.
-	sampleRows = 1024
+	sampleRows = 2048
 	// digitBits is how many bits of keys tell their parts, mostly.
 	digitBits = 12
 )
