@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -92,7 +91,7 @@ func (r *run) inOrder() *run {
 	if r.late == nil {
 		return r
 	}
-	r.late.once.Do(func() { r.late.sorted.Store(sortLate([]*run{r}, 1)) })
+	r.late.once.Do(func() { r.late.sorted.Store(together([]*run{r}, 1)) })
 	return r.late.sorted.Load()
 }
 
@@ -158,66 +157,3 @@ func ordered(runs []*run) []*run {
 	}
 	return out
 }
-
-// lateTogether gives runs with the same rows, all of them in order: those that are late are one, or one for each cuts that they have, where one in so many rows is
-// expected to be left. The list is a new one if any is late.
-func lateTogether(runs []*run, part int) []*run {
-	var late, out []*run
-	for _, r := range runs {
-		switch {
-		case r.late == nil:
-			out = append(out, r)
-		case r.late.sorted.Load() != nil:
-			out = append(out, r.late.sorted.Load())
-		default:
-			late = append(late, r)
-		}
-	}
-	for len(late) > 0 {
-		alike, rest := late[:0:0], late[:0:0]
-		for _, r := range late {
-			if r.late.cuts == late[0].late.cuts {
-				alike = append(alike, r)
-			} else {
-				rest = append(rest, r)
-			}
-		}
-		if late = rest; len(alike) == 1 {
-			out = append(out, alike[0].inOrder())
-		} else {
-			out = append(out, sortLate(alike, part))
-		}
-	}
-	return out
-}
-
-// sortLate gives the rows of late runs with the same cuts as one run in order, where one in so many is expected to be left. What a part has of all of them is
-// sorted together.
-func sortLate(runs []*run, part int) *run {
-	all := roomForAll(runs, part)
-	p := placesPool.Get().(*places)
-	defer p.done()
-	skip := runs[0].late.skip
-	for _, r := range runs {
-		p.segs = append(p.segs, segment{r: r})
-		skip = min(skip, r.late.skip)
-	}
-	p.late = true
-	for k := range runs[0].late.ends {
-		size := 0
-		p.all = p.all[:0]
-		for i, r := range runs {
-			lo, hi := r.late.part(k)
-			size += hi - lo
-			p.addLate(uint32(i), r.data, lo, hi, skip)
-		}
-		p.order()
-		p.each(size <= nearBytes, all.take)
-		runtime.Gosched() // epochs go first
-	}
-	all.clip()
-	return all
-}
-
-// nearBytes is how much memory is near once it was gone through.
-const nearBytes = 1 << 19

@@ -3,9 +3,7 @@ package state
 import (
 	"bytes"
 	"cmp"
-	"iter"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -27,10 +25,10 @@ type places struct {
 	sum      byte // what touchMemory read
 }
 
-// segment is a stretch of a run: rows [lo, hi).
+// segment is a stretch of a run: rows [lo, hi). end is up to where next moves it.
 type segment struct {
-	r      *run
-	lo, hi int
+	r           *run
+	lo, hi, end int
 }
 
 var placesPool = sync.Pool{New: func() any { return new(places) }}
@@ -281,7 +279,7 @@ func (r *run) sorted() *run {
 	}
 	p := placesPool.Get().(*places)
 	defer p.done()
-	p.segs = append(p.segs, segment{r, 0, len(r.recs)})
+	p.segs = append(p.segs, segment{r: r, hi: len(r.recs)})
 	p.sort(0)
 	out := &run{recs: make([]rowRec, 0, len(r.recs)), data: make([]byte, 0, len(r.data))}
 	p.each(true, out.take)
@@ -295,114 +293,4 @@ func (r *run) take(key []byte, klen uint32, weight int64) {
 	if weight < 0 {
 		r.less++
 	}
-}
-
-// mergeChunk is the number of rows that are merged at a time: what sorting them takes stays in the near caches.
-const mergeChunk = 1 << 15
-
-// mergeRuns makes one run of several, adding up weights. It sorts stretches of all of them that lie between the same keys.
-func mergeRuns(runs []*run) *run { return mergeTo(runs, 1) }
-
-// mergeTo is mergeRuns for runs of which about one row in so many is left.
-func mergeTo(runs []*run, part int) *run {
-	if len(runs) > 1 {
-		runs = lateTogether(runs, part)
-	}
-	if len(runs) == 1 {
-		return runs[0]
-	}
-	out := roomForAll(runs, part)
-	for p := range chunksOf(runs) {
-		p.each(true, out.take)
-		runtime.Gosched() // epochs go first
-	}
-	out.clip()
-	return out
-}
-
-// chunksOf gives the rows of sorted runs in the order of their keys, mergeChunk of them at a time. The places are valid until the next.
-func chunksOf(runs []*run) iter.Seq[*places] {
-	return func(yield func(p *places) bool) {
-		p := placesPool.Get().(*places)
-		defer p.done()
-		for _, r := range runs {
-			p.segs = append(p.segs, segment{r: r})
-		}
-		each := max(fewPlaces, mergeChunk/len(runs))
-		for more := true; more; {
-			more = p.next(each)
-			p.sort(p.common())
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
-
-// eachMerged calls f for the rows of runs in the order of their keys, with their total weights, but those of weight zero, until it fails.
-func eachMerged(runs []*run, f func(key []byte, klen uint32, weight int64) error) error {
-	if len(runs) == 0 {
-		return nil
-	}
-	if runs = lateTogether(runs, 1); len(runs) == 1 {
-		r := runs[0]
-		for i := range r.recs {
-			if err := f(r.row(i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var err error
-	for p := range chunksOf(runs) {
-		p.each(true, func(key []byte, klen uint32, weight int64) {
-			if err == nil {
-				err = f(key, klen, weight)
-			}
-		})
-		if err != nil {
-			break
-		}
-	}
-	return err
-}
-
-// roomForAll gives an empty run with room for one in so many of the rows of runs.
-func roomForAll(runs []*run, part int) *run {
-	n, size := 0, 0
-	for _, r := range runs {
-		n += r.rows()
-		size += len(r.data)
-	}
-	return &run{recs: make([]rowRec, 0, n/part), data: make([]byte, 0, size/part)}
-}
-
-// clip gives memory back that is not used, of a run that stays for a while.
-func (r *run) clip() {
-	if n := len(r.recs); cap(r.recs) > n+n/2 {
-		r.recs = append(make([]rowRec, 0, n), r.recs...)
-	}
-	if n := len(r.data); cap(r.data) > n+n/2 {
-		r.data = append(make([]byte, 0, n), r.data...)
-	}
-}
-
-// next moves the segments, each of a sorted run, to the rows that follow, at most n of each, up to one key. It says whether there are more after them.
-func (p *places) next(n int) (more bool) {
-	var end []byte
-	for i := range p.segs {
-		s := &p.segs[i]
-		if s.lo = s.hi; s.lo+n < len(s.r.recs) {
-			if k := s.r.key(s.lo + n); end == nil || bytes.Compare(k, end) < 0 {
-				end = k
-			}
-		}
-	}
-	for i := range p.segs {
-		s := &p.segs[i]
-		if s.hi = len(s.r.recs); end != nil {
-			s.hi = s.r.seekIn(end, s.lo, min(s.lo+n, s.hi))
-		}
-	}
-	return end != nil
 }

@@ -295,7 +295,7 @@ func goneIn(runs []*run) float64 {
 func (r *Rows) beginMerge(runs []*run, part int) {
 	r.merging, r.mergeOf = true, 0
 	for _, x := range runs {
-		r.mergeOf += x.memBytes() / int64(part)
+		r.mergeOf += int64(len(x.data)+recBytes*x.rows()) / int64(part)
 	}
 	go r.mergeBehind(runs, part)
 }

@@ -59,11 +59,22 @@ func TestRunsSum(t *testing.T) {
 				t.Fatalf("round %d: row %d is %q x%d, want %q x%d", round, i, key, weight, k, want[k])
 			}
 		}
+		n := 0
+		if err := eachMerged(runs, func(key []byte, _ uint32, weight int64) error {
+			if n == len(sorted) || string(key) != sorted[n] || weight != want[sorted[n]] {
+				return fmt.Errorf("row %d of %d is %q x%d", n, len(sorted), key, weight)
+			}
+			n++
+			return nil
+		}); err != nil || n < len(sorted) {
+			t.Fatalf("round %d: %d rows gone through, %v", round, n, err)
+		}
 		checkRanges(t, rnd, runs, out)
 		if err := sealedTogether(t, rnd, codec, given, rows, out); err != "" {
 			t.Fatalf("round %d: %s", round, err)
 		}
-		heap, n := &merge{}, 0
+		heap := &merge{}
+		n = 0
 		heap.seek(runs, nil, nil)
 		for heap.next() {
 			if heap.weight == 0 {
