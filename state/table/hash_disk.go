@@ -78,7 +78,7 @@ func (t *Hash) lose(hash uint64) {
 		d.missing++
 	}
 	if *seg&segKnown != 0 {
-		d.filter.add(hash, 4*t.used) // state that does not fit mostly is several times larger
+		d.filter.add(hash, 8*t.used) // state that does not fit mostly is several times larger
 		t.renewFilter()
 	}
 }
