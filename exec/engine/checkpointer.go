@@ -62,7 +62,8 @@ func (e *Engine) maybeCheckpoint() {
 	}
 	since := time.Since(e.lastCheckpoint)
 	if since < e.opts.CheckpointInterval {
-		if used <= e.opts.muchState() || since < minCheckpointInterval || c.again != nil {
+		much := e.opts.muchState()
+		if used <= much || since < minCheckpointInterval && e.unwritten < much/worthWriting || c.again != nil {
 			return
 		}
 		// What is on disk anyway may be enough to drop, and what need not be written enough to merge.
@@ -89,7 +90,7 @@ func (e *Engine) keepPace() {
 		e.copyAll()
 	}
 	base := max(much, c.base)
-	for room := float64(max(most-base, 0)); e.memory > base+int64(room*e.store.WriteProgress()); {
+	for room := float64(max(most-base, 0)); e.memory+e.toCopy > base+int64(room*e.store.WriteProgress()); {
 		select {
 		case err := <-c.done:
 			c.done <- err
@@ -102,8 +103,13 @@ func (e *Engine) keepPace() {
 // paceStep is how often a loop that waits looks how far a checkpoint is.
 const paceStep = 2 * time.Millisecond
 
-// minCheckpointInterval is the least time between checkpoints, however much state there is.
-const minCheckpointInterval = 500 * time.Millisecond
+// minCheckpointInterval is the least time between checkpoints that write little, however much state there is: where it can't be dropped, as filters,
+// each would else be followed by the next. One that writes a part in worthWriting of muchState begins when memory asks for it: how much comes
+// about in half a second has nothing to do with the budget.
+const (
+	minCheckpointInterval = 500 * time.Millisecond
+	worthWriting          = 4
+)
 
 // startCheckpoint freezes the state as of the last epoch and starts to write it. It runs on the loop's goroutine.
 func (e *Engine) startCheckpoint() error {

@@ -89,12 +89,15 @@ type Engine struct {
 	dirty          bool // epochs since the last checkpoint
 	lastCheckpoint time.Time
 	checkpoints    *checkpointer
-	memoryAt       time.Time // when memoryUsed counted last
-	memory         int64     // what it counted
-	toCopy         int64     // what copies of changed state would take besides
-	thawing        bool      // a checkpoint was written, and operator state has to let go of what it kept for it
-	stopViews      bool      // during a recovery after others that did not end
-	startedAt      int64     // microseconds since 1970
+	memoryAt       time.Time     // when memoryUsed counted last
+	counting       time.Duration // how long that took
+	limitedAt      time.Time     // when it last limited the heap
+	memory         int64         // what it counted
+	toCopy         int64         // what copies of changed state would take besides
+	unwritten      int64         // what of it the next checkpoint would write
+	thawing        bool          // a checkpoint was written, and operator state has to let go of what it kept for it
+	stopViews      bool          // during a recovery after others that did not end
+	startedAt      int64         // microseconds since 1970
 
 	trimmed sync.Map // OIDs of dropped streams whose rows are no longer in the log, for snapshots that are older
 

@@ -18,8 +18,14 @@ import (
 // maxHeapFloor bounds what the heap may grow by before it is collected, however large the budget; a larger heap doubles first, as ever.
 const maxHeapFloor = 64 << 20
 
-// minHeadroom is what the heap may grow by, where the budget is too small for that.
-const minHeadroom = 16 << 20
+// leastHeadroom is what the heap may grow by before it is collected where the budget has no room for that.
+var leastHeadroom atomic.Int64
+
+// headroomOf is leastHeadroom with a budget: an eighth of it within bounds. Below, collections, which take some milliseconds mostly for what the program itself has,
+// would come too often; what is above is not worth its memory.
+func headroomOf(budget int64) int64 { return min(max(budget/8, 6<<20), maxHeadroom) }
+
+const maxHeadroom = 16 << 20
 
 var heapFloor struct {
 	once  sync.Once
@@ -61,7 +67,7 @@ func paceCollector() {
 	if limit := memoryLimit.Load(); limit != 0 {
 		room = limit - table.MappedBytes() - m.beside - m.live
 	}
-	want := collectAt(m.live, floor, room)
+	want := collectAt(m.live, floor, room, leastHeadroom.Load())
 	heapFloor.mu.Lock()
 	defer heapFloor.mu.Unlock()
 	now := heapFloor.now
@@ -82,11 +88,11 @@ func collectShort() {
 }
 
 // collectAt is the growth, in percent of the live bytes, after which the heap is collected: when it has doubled, or sooner where the budget
-// has less room. A collection costs what has pointers, of which large state has little; but the heap grows by an eighth at least, and by minHeadroom.
-func collectAt(live, floor, room int64) int64 {
+// has less room. A collection costs what has pointers, of which large state has little; but the heap grows by an eighth at least, and by least.
+func collectAt(live, floor, room, least int64) int64 {
 	live = max(live, 1<<16)
 	percent := func(n int64) int64 { return min(n, 1<<40) * 100 / live }
-	return min(max(min(percent(room), 100), 12, min(percent(minHeadroom), 100), percent(floor)), 1<<20)
+	return min(max(min(percent(room), 100), 12, min(percent(least), 100), percent(floor)), 1<<20)
 }
 
 // afterCollection calls f after each collection, now and then not.

@@ -16,8 +16,14 @@ func TestCollectAt(t *testing.T) {
 		{8 << 20, 64 << 20, all, 800}, {64 << 20, 64 << 20, all, 100}, {1 << 30, 64 << 20, all, 100}, {4 << 20, 1, all, 100}, {0, 64 << 20, all, 102400},
 		{300 << 20, 16 << 20, 150 << 20, 50}, {300 << 20, 16 << 20, 10 << 20, 12}, {300 << 20, 16 << 20, -1 << 30, 12}, {32 << 20, 3 << 20, 0, 50}, {4 << 20, 1 << 20, 0, 100},
 	} {
-		if got := collectAt(c.live, c.floor, c.room); got != c.want {
+		if got := collectAt(c.live, c.floor, c.room, maxHeadroom); got != c.want {
 			t.Errorf("%d bytes live, floor %d, room %d: %d %%, want %d", c.live, c.floor, c.room, got, c.want)
+		}
+	}
+	// With a small budget there is less that the heap may grow by all the same.
+	for _, c := range []struct{ budget, live, want int64 }{{4 << 30, 64 << 20, 25}, {96 << 20, 64 << 20, 18}, {32 << 20, 32 << 20, 18}, {96 << 20, 256 << 20, 12}} {
+		if got := collectAt(c.live, 1<<20, 0, headroomOf(c.budget)); got != c.want {
+			t.Errorf("budget %d, %d bytes live: %d %%, want %d", c.budget, c.live, got, c.want)
 		}
 	}
 }

@@ -26,13 +26,18 @@ func LimitMemory(budget int64) {
 	// The program itself is not Go's memory, and a process may take a quarter more than the budget in all; some of that is for what the heap
 	// grows by while it is collected.
 	memoryLimit.Store(max(min(budget, budget/16*19-programBytes), minMemoryLimit))
+	leastHeadroom.Store(headroomOf(budget))
 	limitHeap()
 	setHeapFloor(budget)
 }
 
 const (
 	// minMemoryLimit is what the process itself needs, however small the budget.
-	minMemoryLimit = 64 << 20
+	minMemoryLimit = 32 << 20
+	// What the store's cache, and state and contents, need: that of some epochs.
+	minCache = 4 << 20
+	minMuch  = 8 << 20
+	minMost  = 12 << 20
 	// programBytes is what a process has in memory of the program's file, and Go's runtime for itself.
 	programBytes = 40 << 20
 )
@@ -48,7 +53,7 @@ func limitHeap() {
 		return
 	}
 	m := readHeap()
-	heap := max(limit-table.MappedBytes(), m.live/4*5+minHeadroom+m.beside, minMemoryLimit)
+	heap := max(limit-table.MappedBytes(), m.live/4*5+leastHeadroom.Load()+m.beside, minMemoryLimit)
 	if d := heap - heapLimit.Load(); d > limit/64 || d < -limit/64 {
 		heapLimit.Store(heap)
 		debug.SetMemoryLimit(heap)
@@ -60,48 +65,66 @@ func limitHeap() {
 // changed, contents that are not on disk, and copies of both that are being written.
 
 // cacheBytes is the store's: blocks of files, and memtables.
-func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minMemoryLimit/4) }
+func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minCache) }
 
 // ownBytes is the budget without the program itself.
 func (o *Options) ownBytes() int64 { return o.MemoryBytes - min(programBytes, o.MemoryBytes/4) }
 
-// keptState is what is kept of operator state when it is too much, beside filters, which take ten to fifteen bits for each entry that is only on disk.
-func (o *Options) keptState() int64 { return o.ownBytes() / 4 }
+// keptState is what is kept of operator state when it is too much, beside filters of so many bytes, which can't be evicted: ten to fifteen bits for each
+// entry that is only on disk. The more they take the less is kept, or nothing would be left for what is to be written.
+func (o *Options) keptState(filters int64) int64 {
+	return min(max(o.ownBytes()/16*6-filters, o.ownBytes()/16*3), o.ownBytes()/4)
+}
 
 // muchState is when a checkpoint is brought forward, the copies that it makes included. However small the budget, there has to be room for some epochs.
-func (o *Options) muchState() int64 { return max(o.ownBytes()/16*7, minMemoryLimit/4) }
+func (o *Options) muchState() int64 { return max(o.ownBytes()/16*7, minMuch) }
 
 // mostState is when epochs wait for it. From muchState to there they go on at the pace at which it is written.
-func (o *Options) mostState() int64 { return max(o.ownBytes()/16*9, minMemoryLimit/2) }
+func (o *Options) mostState() int64 { return max(o.ownBytes()/16*9, minMost) }
 
-// memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views it takes longer than an epoch that
+// memoryUsed gives the bytes of state and contents in memory, about, as of a moment ago: with many views counting takes longer than an epoch that
 // concerns few of them. It runs on the loop's goroutine.
 func (e *Engine) memoryUsed() int64 {
 	now := time.Now()
-	if now.Sub(e.memoryAt) < memoryEvery {
+	if now.Sub(e.memoryAt) < min(memoryEvery, countEvery*e.counting) {
 		return e.memory
 	}
-	limitHeap()
-	e.memoryAt, e.memory = now, e.countMemory()
+	e.memory = e.countMemory()
+	e.memoryAt = time.Now()
+	e.counting = e.memoryAt.Sub(now)
+	if now.Sub(e.limitedAt) >= memoryEvery {
+		e.limitedAt = now
+		limitHeap()
+	}
 	return e.memory
 }
 
-// memoryEvery is how old a count of the memory in use may be.
-const memoryEvery = 50 * time.Millisecond
+const (
+	// memoryEvery is how old a count of the memory in use may be.
+	memoryEvery = 50 * time.Millisecond
+	// countEvery is how many times longer than it took a count holds, if that is less: quick epochs make much of a small budget in memoryEvery.
+	countEvery = 64
+)
 
 // countMemory counts the bytes of state and contents, and those of copies that a checkpoint would make of state.
 func (e *Engine) countMemory() int64 {
 	n := int64(0)
-	e.toCopy = 0
+	e.toCopy, e.unwritten = 0, 0
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st != viewBackfill {
 			mem := v.space.MemBytes()
-			n += mem + v.space.FrozenBytes() + v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
-			e.toCopy += (mem - v.space.CleanBytes()) / 2 // without an index, numbers as short as they are
+			contents := v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+			dirty := mem - v.space.CleanBytes()
+			n += mem + v.space.FrozenBytes() + contents
+			e.toCopy += dirty / 2 // without an index, numbers as short as they are
+			e.unwritten += dirty + contents
 		}
 	}
 	for _, t := range e.tables {
-		t.each(func(c *rowContents) { n += c.memBytes() })
+		t.each(func(c *rowContents) {
+			n += c.memBytes()
+			e.unwritten += c.memBytes()
+		})
 	}
 	return n
 }
@@ -114,7 +137,7 @@ func (e *Engine) dropClean() bool {
 			clean += v.space.CleanBytes()
 		}
 	}
-	if clean < e.opts.ownBytes()/8 || e.memory > e.opts.mostState() {
+	if clean < e.opts.ownBytes()/8 || e.memory+e.toCopy > e.opts.mostState() {
 		return false
 	}
 	if !e.thawing {
@@ -143,7 +166,7 @@ func (e *Engine) dropSome() {
 
 // shrinkContents has contents merged of which rows came and went since the last checkpoint. It says whether that goes on and there is time to wait for it.
 func (e *Engine) shrinkContents() bool {
-	if e.memory > e.opts.mostState() {
+	if e.memory+e.toCopy > e.opts.mostState() {
 		return false
 	}
 	going := false
@@ -160,13 +183,14 @@ func (e *Engine) shrinkContents() bool {
 
 // evict begins to drop what is too much of operator state and on disk: it is dropped between the next epochs (stepState).
 func (e *Engine) evict() {
-	budget := e.opts.keptState()
-	total := int64(0)
+	total, filters := int64(0), int64(0)
 	for _, v := range e.views {
 		if st, _ := v.getStatus(); st == viewRunning {
-			total += v.space.MemBytes() - v.space.FilterBytes()
+			f := v.space.FilterBytes()
+			total, filters = total+v.space.MemBytes()-f, filters+f
 		}
 	}
+	budget := e.opts.keptState(filters)
 	if total <= budget {
 		return
 	}
@@ -183,7 +207,7 @@ func (e *Engine) evict() {
 func (e *Engine) shareBudget() {
 	for _, v := range e.views {
 		if v.fill == nil {
-			v.space.SetBudget(max(e.opts.keptState()/int64(len(e.views)), 1<<20))
+			v.space.SetBudget(max(e.opts.keptState(0)/int64(len(e.views)), 1<<20))
 		}
 	}
 }
