@@ -337,16 +337,23 @@ func processCPU() time.Duration {
 
 // rss gives the process's resident memory, 0 where the system does not tell.
 func rss() int64 {
+	all, _ := resident()
+	return all
+}
+
+// resident gives the process's resident memory, and the part of it that is no file's, as the program itself is; 0 where the system does not tell.
+func resident() (all, anonymous int64) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	f := strings.Fields(string(b))
-	if len(f) < 2 {
-		return 0
+	if len(f) < 3 {
+		return 0, 0
 	}
 	pages, _ := strconv.ParseInt(f[1], 10, 64)
-	return pages * int64(os.Getpagesize())
+	files, _ := strconv.ParseInt(f[2], 10, 64)
+	return pages * int64(os.Getpagesize()), (pages - files) * int64(os.Getpagesize())
 }
 
 // query runs one statement and gives its rows as text.

@@ -23,7 +23,7 @@ func largeState(ctx context.Context, o Options) error {
 	if o.Smoke {
 		sizes = []struct{ keys, budget int64 }{{100_000, 8 << 20}}
 	}
-	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the time that the loop ran for one epoch of %d rows, milliseconds, and in brackets elapsed time,\nwhich has the waits for a checkpoint where epochs make state faster than it is written.\n\n", epochRows)
+	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the time that the loop ran for one epoch of %d rows, milliseconds, and in brackets elapsed time,\nwhich has the waits for a checkpoint where epochs make state faster than it is written. RSS has the pages of the program's own file, anon has not.\n\n", epochRows)
 	fmt.Fprintf(o.Out, "%-12s %-14s %9s %9s %11s %9s %9s %9s %16s\n", "workload", "phase", "M rows", "CPU us", "elapsed us", "peak RSS", "of budget", "heap MB", "longest ms")
 	for _, s := range sizes {
 		name := fmt.Sprintf("large-%dM", s.keys/1_000_000)
@@ -113,7 +113,7 @@ func (r *largeRun) run(ctx context.Context) error {
 // phase feeds rows and gives the CPU time of the process for each, in microseconds.
 func (r *largeRun) phase(ctx context.Context, name string, rows int64, key func(i int64, x uint64) int64) (float64, error) {
 	cpu, began := processCPU(), time.Now()
-	var peak, heap int64
+	var peak, anon, heap int64
 	var most took
 	ran := threadCPU(r.loop)
 	for i := int64(0); i < rows; {
@@ -133,11 +133,12 @@ func (r *largeRun) phase(ctx context.Context, name string, rows int64, key func(
 		}
 		now := threadCPU(r.loop)
 		most = longest([]took{most, {now - ran, time.Since(start)}})
-		ran, peak, heap = now, max(peak, rss()), max(heap, liveHeap())
+		all, own := resident()
+		ran, peak, anon, heap = now, max(peak, all), max(anon, own), max(heap, liveHeap())
 	}
 	us := float64((processCPU() - cpu).Nanoseconds()) / float64(rows) / 1000
-	fmt.Fprintf(r.o.Out, "%-12s %-14s %9.1f %9.2f %11.2f %9d %8.0f%% %9d %16v\n", r.name, name, float64(rows)/1e6, us, float64(time.Since(began).Nanoseconds())/float64(rows)/1000,
-		peak>>20, 100*float64(peak)/float64(r.budget), heap>>20, most)
+	fmt.Fprintf(r.o.Out, "%-12s %-14s %9.1f %9.2f %11.2f %9d %8.0f%% %9d %9d %16v\n", r.name, name, float64(rows)/1e6, us, float64(time.Since(began).Nanoseconds())/float64(rows)/1000,
+		peak>>20, 100*float64(peak)/float64(r.budget), anon>>20, heap>>20, most)
 	r.o.figures.add(Figure{r.name, name + ": CPU a row", us, "us", 0, false}, Figure{r.name, name + ": peak RSS of the budget", float64(peak) / float64(r.budget), "x", 1.25, true},
 		Figure{r.name, name + ": longest time that the loop ran for an epoch", millis(most.ran), "ms", 0, false})
 	return us, nil
