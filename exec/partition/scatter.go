@@ -286,7 +286,7 @@ func (l *lane) run(port int, p *path, b *batch.Batch, lo, hi int) {
 }
 
 // cutUp queues rows that have gone through the steps before the cut. It goes by blocks, so that a block is still in the near caches when the
-// last slot takes its rows.
+// last slot takes its rows; smaller ones cost more in calls, of which there is one a slot and column, than nearer caches save.
 func (l *lane) cutUp(port int, w *way, b *batch.Batch, env *kernel.Env) error {
 	l.ep.Port = port
 	keys, rows, err := w.keys.Eval(&l.ep, env, b)
@@ -295,8 +295,8 @@ func (l *lane) cutUp(port int, w *way, b *batch.Batch, env *kernel.Env) error {
 	}
 	l.queued += b.N
 	b = l.withHashes(b, keys)
-	for lo := 0; lo < b.N; lo += batch.Target {
-		rows = l.choose(keys, rows, lo, min(lo+batch.Target, b.N))
+	for lo := 0; lo < b.N; lo += stretchRows {
+		rows = l.choose(keys, rows, lo, min(lo+stretchRows, b.N))
 		for i := range l.fillers {
 			f, sel := &l.fillers[i], l.chosen.of(i)
 			if len(sel) == 0 {
