@@ -133,7 +133,7 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 
 // portInfo describes the rows of a node to a person.
 func portInfo(n plan.Node) dataflow.PortInfo {
-	var p dataflow.PortInfo
+	p := dataflow.PortInfo{Changes: !n.Props().AppendOnly}
 	for _, c := range n.Props().Columns {
 		p.Columns = append(p.Columns, c.Name)
 	}

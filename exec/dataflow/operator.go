@@ -123,12 +123,15 @@ func (ep *Epoch) Interrupted() error {
 type PortInfo struct {
 	Columns []string
 	Streams string
+	// Changes says that rows of negative weight may come.
+	Changes bool
 }
 
 // Sink takes what does not go on to the next operator. Batches are valid during the call.
 type Sink interface {
 	// Late records row i of b as late for the operator. windowStart and windowEnd are set where lateness is of a row and
-	// a window; window end NoTime otherwise.
+	// a window; window end NoTime otherwise. What an epoch says of one row of a port is summed up: one that came and was taken away
+	// was never there.
 	Late(ep *Epoch, b *batch.Batch, i int, eventTime int64, windowStart, windowEnd int64)
 	// Dead records that row i of b failed with err. In a SELECT the error it returns aborts the statement; in a view it returns nil
 	// and the row is left out. A negative weight withdraws the letter.

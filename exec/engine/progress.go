@@ -170,6 +170,7 @@ func formatUUID(b []byte, version byte) string {
 // stats gives an operator's totals with what the operators beneath counted for it.
 func (p *progressRing) stats(i int) dataflow.Stats {
 	s := p.ops[i].Stats()
+	s.RowsDroppedLate -= p.view.sink.late.surplus(p.ids[i])
 	for _, f := range p.feeders[i] {
 		s.RowsNullEvent += f.Stats().RowsNullEvent
 	}

@@ -40,7 +40,8 @@ func columnTypes(cols []catalog.Column) []types.Type {
 type viewSink struct {
 	v         *view
 	epoch     uint64
-	lateB     *batch.Batch
+	lateB     *batch.Batch // until the epoch ends, with the weights that came
+	late      lateSums
 	deadB     *batch.Batch
 	lateTotal int64
 	deadTotal int64
@@ -59,6 +60,9 @@ func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int
 		s.lateB = batch.New(columnTypes(lateColumns), 16)
 	}
 	port := portOf(ep)
+	if port.Changes && s.late.again(s.lateB, ep, b, i, eventTime, windowEnd) {
+		return
+	}
 	c := s.lateB.Cols
 	c[0].AppendInt(int64(ep.Operator))
 	c[1].AppendString(port.Streams)
@@ -68,12 +72,7 @@ func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int
 	appendTime(c[5], int64(ep.Before+ep.Lag))
 	c[6].AppendInt(int64(s.epoch))
 	c[7].AppendBytes(rowJSON(port.Columns, b, i))
-	w := b.Weight(i)
-	if w < 0 {
-		w = -w // a late deletion is recorded too: it was kept out just as well
-	}
-	s.lateB.EndRow(w)
-	s.lateTotal += w
+	s.lateB.EndRow(b.Weight(i))
 }
 
 func appendTime(v *batch.Vector, t int64) {
@@ -121,6 +120,12 @@ func (s *viewSink) flush() error {
 		defer func() { s.v.progress.setLetters(s.lateTotal, s.deadTotal) }()
 	}
 	if s.lateB != nil {
+		s.lateB = s.late.settle(s.lateB)
+	}
+	if s.lateB != nil {
+		for i := range s.lateB.N {
+			s.lateTotal += s.lateB.Weight(i)
+		}
 		if err := s.v.late.add(s.lateB); err != nil {
 			return err
 		}

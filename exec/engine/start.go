@@ -76,8 +76,8 @@ func emptyView(rel *catalog.Relation, sp *table.Space) *view {
 	g := dataflow.NewGraph(dataflow.PolicyMin)
 	v := &view{graph: g, space: sp, env: viewEnv(rel), wm: dataflow.NoWatermark}
 	v.described.Store(rel)
-	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
+	v.progress = newProgressRing(v)
 	return v
 }
 

@@ -105,8 +105,8 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
 		return nil, err
 	}
-	v.progress = newProgressRing(v)
 	v.sink = &viewSink{v: v}
+	v.progress = newProgressRing(v)
 	for _, s := range v.graph.Sources() {
 		v.letters = v.letters || isLetters(s.Rel.OID)
 		v.onViews = v.onViews || s.Rel.Kind == catalog.MatView

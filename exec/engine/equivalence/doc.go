@@ -12,7 +12,7 @@
 // A third kind (slow_test.go) has chains of operators, up to three deep, over streams with much disorder. A slow model
 // that shares nothing with the engine computes each operator's answer anew from all rows that it ever took in
 // (slow_*_test.go), and must agree after every epoch on what a view holds, on the number of rows late for each operator, and on
-// the number that each has in state.
+// the number that each has in state. One view in eight has rows that change late (slow_overtaken_test.go).
 //
 // A fourth kind (pair_query_test.go) composes every pair of operators chained, from templates of which each goes over any rows;
 // TestEveryPairPlanned counts operators and pairs in their plans, and fails if one never came up that is not on its list of those that

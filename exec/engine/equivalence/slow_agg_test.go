@@ -130,7 +130,7 @@ func (a *slowAgg) eval(in [][]slowChange) []slowChange {
 		for _, key := range a.keysOf(c.row) {
 			if a.closes() {
 				if t := a.eventOf(key); !t.null && a.before.passed(t.a) {
-					a.lateRow(c.n)
+					a.lateRow(0, key[:len(key)-len(a.keys)], c)
 					continue
 				}
 			}
@@ -249,7 +249,7 @@ func (s *slowSession) eval(in [][]slowChange) []slowChange {
 			gap = s.other
 		}
 		if s.closes() && s.before.passed(t+gap+s.cols[0].lag) {
-			s.lateRow(c.n)
+			s.lateRow(0, nil, c)
 			continue
 		}
 		s.open = append(s.open, slowSpan{t, t + gap, c.row.pick(s.keys), c.row, c.n})

@@ -184,7 +184,7 @@ func (j *slowJoin) take(left bool, rows []slowChange, to *slowTaken) {
 	for _, c := range rows {
 		if j.judges {
 			if t := j.timeOf(left, c.row); !t.null && j.before.passed(t.a+j.ownLag(left)) {
-				j.lateRow(c.n)
+				j.lateRow(1-boolInt(left), nil, c)
 				continue
 			}
 		}

@@ -42,7 +42,7 @@ func (d *slowDedup) eval(in [][]slowChange) []slowChange {
 	}
 	for _, c := range in[0] {
 		if mark >= 0 && !c.row[mark].null && d.before.passed(d.cols[mark].due(c.row[mark])) {
-			d.lateRow(c.n)
+			d.lateRow(0, nil, c)
 			continue
 		}
 		if !d.within {
@@ -153,7 +153,7 @@ func slowSorted(rows []slowRow, by int) []slowRow {
 func (b *slowBase) takePartition(rows []slowChange, part int, to *slowTaken) {
 	for _, c := range rows {
 		if part >= 0 && b.cols[part].mark && !c.row[part].null && b.before.passed(b.cols[part].due(c.row[part])) {
-			b.lateRow(c.n)
+			b.lateRow(0, nil, c)
 			continue
 		}
 		to.add(c)

@@ -40,16 +40,30 @@ type slowBase struct {
 	// policy is "min" or "max". before and after are the input watermark before and after the epoch; out is the output watermark.
 	policy             string
 	before, after, out slowMark
-	late               int
-	had                *slowBag // contents before the epoch
+	late, lateGone     int          // lateGone are those to be taken away
+	lateNow            [2]slowTaken // rows that came late in the epoch, by port
+	reads              [2][]int     // columns of the inputs that the query reads, as slowReads finds them
+	had                *slowBag     // contents before the epoch
 }
 
 func (b *slowBase) node() *slowBase    { return b }
 func (b *slowBase) state() (int, bool) { return 0, false }
 func (b *slowBase) in(i int) *slowBase { return b.ins[i].node() }
 
-// lateRow counts rows that came late; one to be taken away that came late was kept out just as well.
-func (b *slowBase) lateRow(n int) { b.late += max(n, -n) }
+// lateRow counts a row of a port that came late, for a window or (nil) in itself. One to be taken away that came late was kept out just as well; one that
+// came and went in one epoch was never there. Rows are told apart by what the query reads of them.
+func (b *slowBase) lateRow(port int, window slowRow, c slowChange) {
+	r := window.with(c.row.pick(b.reads[port]))
+	if c.n < 0 {
+		b.lateGone++
+	}
+	bag := b.lateNow[port].open()
+	was := bag.n[r.key()]
+	bag.add(r, c.n)
+	now := was + c.n
+	b.late += max(now, -now) - max(was, -was)
+}
+
 func (b *slowBase) mark() int {
 	return slices.IndexFunc(b.cols, func(c slowCol) bool { return c.mark })
 }
@@ -95,6 +109,7 @@ func runSlow(n slowNode, streams map[string][]slowChange, marks map[string]slowM
 		in = append(in, runSlow(c, streams, marks))
 	}
 	m := b.inputs()
+	b.lateNow = [2]slowTaken{}
 	b.before = b.after
 	if b.after.declared {
 		m.at = max(m.at, b.after.at)
@@ -302,12 +317,14 @@ func (u *slowUnion) eval(in [][]slowChange) []slowChange {
 // slowTaken are the rows that an operator has taken in by one port.
 type slowTaken struct{ bag *slowBag }
 
-func (t *slowTaken) add(c slowChange) {
+func (t *slowTaken) open() *slowBag {
 	if t.bag == nil {
 		t.bag = newBag()
 	}
-	t.bag.add(c.row, c.n)
+	return t.bag
 }
+
+func (t *slowTaken) add(c slowChange) { t.open().add(c.row, c.n) }
 
 func (t *slowTaken) list() []slowRow {
 	if t.bag == nil {

@@ -13,7 +13,8 @@ type slowGen struct {
 	n            int // columns named so far
 	// inexact says that the optimiser may move a condition beneath an operator, so that fewer rows reach it than the model thinks.
 	inexact bool
-	tables  bool // the tree reads a table
+	tables  bool     // the tree reads a table
+	rels    []string // what scans read, nil for any
 }
 
 func (g *slowGen) name() string { g.n++; return fmt.Sprintf("c%d", g.n) }
@@ -62,7 +63,11 @@ func times(n slowNode) []int {
 }
 
 func (g *slowGen) scan() slowNode {
-	s := &slowScan{slowBase: g.base(), rel: pick(g.c, "s0", "s1", "s0", "s1", "s2", "s2", "u0", "t")}
+	rels := g.rels
+	if rels == nil {
+		rels = []string{"s0", "s1", "s0", "s1", "s2", "s2", "u0", "t"}
+	}
+	s := &slowScan{slowBase: g.base(), rel: pick(g.c, rels...)}
 	if s.rel == "t" {
 		s.cols = []slowCol{{"a", slowInt, false, -1, 0}, {"b", slowInt, false, -1, 0}}
 		g.tables = true
@@ -75,8 +80,10 @@ func (g *slowGen) scan() slowNode {
 }
 
 // tree draws a tree with at most the given number of stateful operators above each other. It has at most one marked column.
-func (g *slowGen) tree(depth int) slowNode {
-	n := g.operator(depth)
+func (g *slowGen) tree(depth int) slowNode { return g.one(g.operator(depth)) }
+
+// one leaves a node at most one marked column.
+func (g *slowGen) one(n slowNode) slowNode {
 	b := n.node()
 	marks := 0
 	for _, c := range b.cols {
@@ -136,27 +143,27 @@ func (g *slowGen) operator(depth int) slowNode {
 	}
 	switch g.c.weighted(5, 2, 2, 3, 7, 3, 2, 2, 2, 2, 1, 1, 2, 2) {
 	case 0:
-		return g.agg(depth, true)
+		return g.agg(g.tree(depth-1), true)
 	case 1:
-		return g.agg(depth, false)
+		return g.agg(g.tree(depth-1), false)
 	case 2:
 		return g.distinct(g.tree(depth - 1))
 	case 3:
 		return g.session(g.tree(depth - 1))
 	case 4:
-		return g.join(depth)
+		return g.join(g.two(depth))
 	case 5:
 		return g.dedup(g.tree(depth-1), false)
 	case 6:
 		return g.dedup(g.tree(depth-1), true)
 	case 7:
-		return g.union(depth)
+		return g.union(g.two(depth))
 	case 8:
 		return g.top(g.tree(depth - 1))
 	case 9:
 		return g.over(g.tree(depth - 1))
 	case 10:
-		return g.set(depth)
+		return g.set(g.two(depth))
 	case 11:
 		return g.windowed(g.tree(depth - 1))
 	case 12:
@@ -248,8 +255,7 @@ func (g *slowGen) calls(n slowNode) ([]slowCall, []slowCol) {
 }
 
 // agg draws an aggregation: by a window of a time, or by columns, or by nothing.
-func (g *slowGen) agg(depth int, windowed bool) slowNode {
-	n := g.tree(depth - 1)
+func (g *slowGen) agg(n slowNode, windowed bool) slowNode {
 	in := n.node()
 	a := &slowAgg{slowBase: g.base(n), event: -1}
 	ts := times(n)
@@ -327,8 +333,10 @@ func (g *slowGen) session(n slowNode) slowNode {
 	return s
 }
 
-func (g *slowGen) join(depth int) slowNode {
-	l, r := g.tree(depth-1), g.tree(g.c.n(depth))
+// two draws the inputs of an operator.
+func (g *slowGen) two(depth int) (slowNode, slowNode) { return g.tree(depth - 1), g.tree(g.c.n(depth)) }
+
+func (g *slowGen) join(l, r slowNode) slowNode {
 	if g.c.n(2) == 1 {
 		l, r = r, l
 	}
@@ -478,9 +486,8 @@ func (g *slowGen) dedup(n slowNode, within bool) slowNode {
 	return d
 }
 
-// alike draws two nodes with the same kinds of columns.
-func (g *slowGen) alike(depth int) (slowNode, slowNode) {
-	l, r := g.tree(depth-1), g.tree(g.c.n(depth))
+// alike makes of two nodes two with the same kinds of columns.
+func (g *slowGen) alike(l, r slowNode) (slowNode, slowNode) {
 	var li, ri []slowItem
 	for _, k := range []slowKind{slowInt, slowTime, slowWindow} {
 		a, b := columnsOf(l.node().cols, k), columnsOf(r.node().cols, k)
@@ -494,8 +501,8 @@ func (g *slowGen) alike(depth int) (slowNode, slowNode) {
 	return g.project(l, li), g.project(r, ri)
 }
 
-func (g *slowGen) union(depth int) slowNode {
-	l, r := g.alike(depth)
+func (g *slowGen) union(l, r slowNode) slowNode {
+	l, r = g.alike(l, r)
 	if l == r {
 		return l
 	}
@@ -566,8 +573,8 @@ func (g *slowGen) over(n slowNode) slowNode {
 	return f
 }
 
-func (g *slowGen) set(depth int) slowNode {
-	l, r := g.alike(depth)
+func (g *slowGen) set(l, r slowNode) slowNode {
+	l, r = g.alike(l, r)
 	if l == r {
 		return l
 	}

@@ -16,7 +16,7 @@ func TestSlowModel(t *testing.T) {
 	search(t, 10*time.Second, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, func(seed uint64) *recipe {
 		return newRecipe(seed, 1+int(seed%3), 8+int(seed%5)*5, func(r *recipe, source func(part, i int) *choices) { drawSlow(r, source) })
 	}, func(r *recipe) *scenario { return drawSlow(r, r.replay) }, run.run)
-	t.Logf("%d epochs, %d comparisons of views, %d of them with each other, %d late rows, operators %v; refused, as the model says:", run.epochs, run.compared, run.open, run.late, run.ops)
+	t.Logf("%d epochs, %d comparisons of views, %d of them with each other, %d late rows, %d of them to be taken away, operators %v; refused, as the model says:", run.epochs, run.compared, run.open, run.late, run.lateGone, run.ops)
 	for m, n := range run.refused {
 		t.Logf("%5d %s", n, m)
 	}
@@ -72,7 +72,13 @@ func drawSlowView(c *choices, name string, delays map[string]int64) *view {
 			mode = "update"
 		}
 		g = &slowGen{c: c, mode: mode, policy: policy, delays: delays}
-		root = g.tree(depth)
+		if root = nil; try == 0 && c.oneIn(8) {
+			mode, policy = "update", "max"
+			g.mode, g.policy = mode, policy
+			root = g.overtaken()
+		} else {
+			root = g.tree(depth)
+		}
 		if _, scan := root.(*slowScan); !scan && (free || slowLegal(root, mode)) {
 			break
 		}
@@ -80,6 +86,7 @@ func drawSlowView(c *choices, name string, delays map[string]int64) *view {
 			break
 		}
 	}
+	slowReads(root, allOf(root.node().cols))
 	m := &slowView{root: root, mode: mode, inexact: g.inexact, tables: g.tables, open: mode != "append" && slowOpen(root), bag: newBag()}
 	var list func(n slowNode)
 	list = func(n slowNode) {
