@@ -198,7 +198,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
-		LBaseMaxBytes:               64 << 20,
+		LBaseMaxBytes:               s.baseSize(),
 		MaxOpenFiles:                1000,
 		ReadOnly:                    s.opts.ReadOnly,
 		Merger:                      merger,
@@ -234,6 +234,10 @@ func compressed() *sstable.CompressionProfile { return sstable.FastestCompressio
 
 // fileSize is how large files with tables become, about.
 func (s *Store) fileSize() int64 { return min(max(s.opts.CacheBytes/8, 2<<20), 64<<20) }
+
+// baseSize is how large the first level below level 0 becomes. What comes to it, some checkpoints, is written together with all of it: with little memory checkpoints are
+// small, and it should not be much larger than some of them.
+func (s *Store) baseSize() int64 { return min(max(s.opts.CacheBytes, 16<<20), 64<<20) }
 
 // checkFormat reads the format file, or writes that of a new directory.
 func (s *Store) checkFormat() error {

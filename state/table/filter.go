@@ -1,7 +1,7 @@
 package table
 
-// filter remembers hashes, in ten bits each or a little more, and says of one that was not added that it may have been in one or two of
-// a hundred cases for each of its parts. It is a Bloom filter of which all bits of a hash are in one line of the processor's
+// filter remembers hashes, in eleven bits each or a little more, and says of one that was not added that it may have been in one of
+// a hundred and fifty cases for each of its parts. It is a Bloom filter of which all bits of a hash are in one line of the processor's
 // cache. It grows by a part half as large as all before, so that nothing has to be added anew.
 type filter struct {
 	parts [][]uint64
@@ -12,7 +12,7 @@ type filter struct {
 
 const (
 	filterLine = 8  // words
-	filterPer  = 51 // hashes that a line has room for
+	filterPer  = 46 // hashes that a line has room for
 	filterBits = 6  // of a line that a hash sets, one or several of them the same
 	filterMin  = 1 << 12
 )
