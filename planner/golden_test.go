@@ -91,7 +91,8 @@ func (db *testDB) createView(x *ast.CreateView, verbose bool) (string, error) {
 		}
 		r.Columns = append(r.Columns, catalog.Column{Name: name, Type: c.Type})
 	}
-	r.AppendOnly, r.WatermarkCols, r.WatermarkLags, r.OutputMode, r.DependsOn = q.Root.Props().AppendOnly, q.Root.Props().WatermarkCols, q.Root.Props().WatermarkLags, q.Mode, q.DependsOn
+	p := q.Root.Props()
+	r.AppendOnly, r.WatermarkCols, r.WatermarkLags, r.WatermarkDelays, r.OutputMode, r.DependsOn = p.AppendOnly, p.WatermarkCols, p.WatermarkLags, p.WatermarkDelays, q.Mode, q.DependsOn
 	db.cat = db.cat.With(r)
 	out := ""
 	if x.Materialized {

@@ -28,9 +28,10 @@ func (d *deriver) derive(n plan.Node) {
 	n.Props().Lag, n.Props().WatermarkLags = 0, nil
 	d.properties(n)
 	lags(n)
+	delays(n)
 }
 
-// properties derives all but how far watermarks lag.
+// properties derives all but how far watermarks lag and what they are behind by.
 func (d *deriver) properties(n plan.Node) {
 	switch x := n.(type) {
 	case *plan.Lookup:
@@ -449,7 +450,7 @@ func (d *deriver) dedup(x *plan.Dedup) {
 		if x.TimeKey >= 0 {
 			x.TimeCol = timeColumn(x.Keys[x.TimeKey]).Index
 		}
-		x.DelayMicros = delayOf(x.Input, x.TimeCol, d.b.o.Catalog)
+		x.DelayMicros = in.MarkDelay(x.TimeCol)
 	}
 	if !in.AppendOnly {
 		x.P.WatermarkCols = nil
@@ -490,63 +491,4 @@ func needOrder(n plan.Node) {
 		x.P.NeedsOrder = true
 		needOrder(x.Input)
 	}
-}
-
-// delayOf gives the delay of the watermark that a column carries: that of the stream that it comes from, or the greatest if it may come from several.
-func delayOf(n plan.Node, col int, cat *catalog.Catalog) int64 {
-	var from plan.Expr = &plan.Col{Index: col} // in terms of the input
-	var input plan.Node
-	switch x := n.(type) {
-	case *plan.Scan:
-		return relationDelay(x.Rel, cat, 0)
-	case *plan.Project:
-		input, from = x.Input, x.Exprs[col]
-	case *plan.Window:
-		if input = x.Input; col >= width(input) {
-			from = x.Time
-		}
-	case *plan.Aggregate:
-		keys := x.Keys
-		if x.Session != nil {
-			keys = append([]plan.Expr{x.Session.Time}, keys...)
-		}
-		if col < len(keys) {
-			input, from = x.Input, keys[col]
-		}
-	case *plan.Join:
-		if k := width(x.Left); col >= k {
-			return delayOf(x.Right, col-k, cat)
-		}
-		return delayOf(x.Left, col, cat)
-	case *plan.Filter, *plan.Dedup, *plan.TopN, *plan.TemporalFilter, *plan.AppendFinal, *plan.OverWindow, *plan.TableFunc: // input columns come first
-		if in := n.Inputs(); len(in) == 1 && col < width(in[0]) {
-			input = in[0]
-		}
-	}
-	if c := timeColumn(from); input != nil && c != nil {
-		return delayOf(input, c.Index, cat)
-	}
-	var most int64
-	eachNode(n, func(m plan.Node) {
-		if s, ok := m.(*plan.Scan); ok {
-			most = max(most, relationDelay(s.Rel, cat, 0))
-		}
-	})
-	return most
-}
-
-// relationDelay gives the delay of a stream, or the greatest of those that a view reads.
-func relationDelay(r *catalog.Relation, cat *catalog.Catalog, depth int) int64 {
-	if r.Watermark != nil {
-		return r.Watermark.DelayMicros
-	}
-	var most int64
-	if depth < maxViewDepth && cat != nil {
-		for _, oid := range r.DependsOn {
-			if s := cat.ByOID(oid); s != nil {
-				most = max(most, relationDelay(s, cat, depth+1))
-			}
-		}
-	}
-	return most
 }

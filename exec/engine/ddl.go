@@ -331,7 +331,7 @@ func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
 	if rel.Kind == catalog.MatView {
 		rel.AppendOnly = p.AppendOnly
 		if p.HasWatermark {
-			rel.WatermarkCols, rel.WatermarkLags = p.WatermarkCols, p.WatermarkLags
+			rel.WatermarkCols, rel.WatermarkLags, rel.WatermarkDelays = p.WatermarkCols, p.WatermarkLags, p.WatermarkDelays
 		}
 		if len(p.Keys) > 0 {
 			rel.PrimaryKey = shortest(p.Keys)

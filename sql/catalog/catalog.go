@@ -101,6 +101,8 @@ type Relation struct {
 	WatermarkCols []int
 	// WatermarkLags say for each of them how far behind the watermark its values may still be, in microseconds (planner/plan.Props).
 	WatermarkLags []int64 `json:",omitempty"`
+	// WatermarkDelays say for each of them by what the watermark is behind the greatest event time, in microseconds (planner/plan.Props).
+	WatermarkDelays []int64 `json:",omitempty"`
 
 	Options      map[string]string // WITH options as given, names folded
 	CreatedEpoch uint64            // the epoch in whose record the CREATE stands

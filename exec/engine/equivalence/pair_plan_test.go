@@ -190,7 +190,7 @@ func (p *planned) view(x *ast.CreateView) error {
 	p.count(q.Root, "")
 	props := q.Root.Props()
 	r := &catalog.Relation{Schema: "public", Name: x.Name.Name, Kind: catalog.MatView, SQL: x.Query.Text, AppendOnly: props.AppendOnly,
-		WatermarkCols: props.WatermarkCols, WatermarkLags: props.WatermarkLags, OutputMode: q.Mode, DependsOn: q.DependsOn}
+		WatermarkCols: props.WatermarkCols, WatermarkLags: props.WatermarkLags, WatermarkDelays: props.WatermarkDelays, OutputMode: q.Mode, DependsOn: q.DependsOn}
 	for _, c := range props.Columns {
 		r.Columns = append(r.Columns, catalog.Column{Name: c.Name, Type: c.Type})
 	}

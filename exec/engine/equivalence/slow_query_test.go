@@ -429,6 +429,11 @@ func (g *slowGen) joined(j *slowJoin) {
 	for i, c := range all {
 		left := i < len(l.cols)
 		c.lag = c.markLag()
+		if !c.mark && j.keyTime >= 0 { // as its partner's
+			if c.delay = r.cols[j.rkeys[j.keyTime]].delay; !left {
+				c.delay = l.cols[j.lkeys[j.keyTime]].delay
+			}
+		}
 		switch {
 		case j.keyTime >= 0:
 			c.mark = left && i == j.lkeys[j.keyTime] || !left && i-len(l.cols) == j.rkeys[j.keyTime]
@@ -451,7 +456,7 @@ func (g *slowGen) joined(j *slowJoin) {
 func (g *slowGen) dedup(n slowNode, within bool) slowNode {
 	in := n.node()
 	m := in.mark()
-	if within && (m < 0 || in.cols[m].delay < 0 || !in.final) {
+	if within && (m < 0 || !in.final) {
 		within = false
 	}
 	var keys []int
@@ -512,9 +517,7 @@ func (g *slowGen) union(l, r slowNode) slowNode {
 	for i, c := range lb.cols {
 		d := rb.cols[i]
 		c.mark = (c.mark || !g.declares(l) && lb.final) && (d.mark || !g.declares(r) && rb.final) && (c.mark || d.mark)
-		if c.delay != d.delay {
-			c.delay = -1
-		}
+		c.delay = max(lb.cols[i].markDelay(), d.markDelay())
 		c.lag = max(lb.cols[i].markLag(), d.markLag())
 		u.cols = append(u.cols, c)
 	}

@@ -32,7 +32,7 @@ const (
 	slowWindow
 )
 
-// slowCol is a column. mark says that it carries the watermark, delay what WITHIN WATERMARK adds to it (-1: not clear). lag says of one
+// slowCol is a column. mark says that it carries the watermark, delay what WITHIN WATERMARK adds to it. lag says of one
 // that is marked what may still come at a watermark w: times, or ends of windows, above w - lag.
 type slowCol struct {
 	name  string
@@ -51,6 +51,14 @@ func (c slowCol) markLag() int64 {
 		return 0
 	}
 	return c.lag
+}
+
+// markDelay is the delay of a column that is marked.
+func (c slowCol) markDelay() int64 {
+	if !c.mark {
+		return 0
+	}
+	return c.delay
 }
 
 // timeLag is the lag of the column's time, which of a window is its last microsecond.

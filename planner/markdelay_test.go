@@ -1,0 +1,69 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/parser"
+	"github.com/tidemarkdb/tidemark/planner"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
+)
+
+// The delays, in seconds, of the watermarks that the columns of a query carry: that of the stream from which the time comes, through views too; of two the
+// greater; the partner's for a key without a watermark of its own.
+func TestMarkDelays(t *testing.T) {
+	db := newTestDB()
+	if _, err := db.exec(`CREATE STREAM s (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '10 seconds');
+		CREATE STREAM r (k bigint, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '30 seconds');
+		CREATE STREAM u (k bigint, ts timestamp);
+		CREATE TABLE t (k bigint PRIMARY KEY);
+		CREATE MATERIALIZED VIEW sr WITH (output_mode = 'append') AS SELECT s.k, s.ts, r.ts AS rts FROM s JOIN r ON s.k = r.k AND r.ts BETWEEN s.ts - INTERVAL '5 seconds' AND s.ts + INTERVAL '5 seconds';
+		CREATE MATERIALIZED VIEW un WITH (output_mode = 'append') AS SELECT k, ts FROM sr UNION ALL SELECT k, ts FROM s;
+		CREATE MATERIALIZED VIEW own WITH (output_mode = 'append') AS SELECT k, ts FROM u WATERMARK ts DELAY OF INTERVAL '20 seconds'`, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sql    string
+		delays []int64
+	}{
+		{"SELECT ts FROM s", []int64{10}},
+		{"SELECT ts, rts FROM sr", []int64{10, 30}},
+		{"SELECT ts FROM un", []int64{10}},
+		{"SELECT ts FROM own", []int64{20}},
+		{"SELECT ts FROM s UNION ALL SELECT ts FROM r", []int64{30}},
+		{"SELECT ts FROM r UNION ALL SELECT ts FROM u", []int64{30}},
+		{"SELECT rts AS ts FROM sr UNION ALL SELECT ts FROM s", []int64{30}},
+		{"SELECT u.ts, s.ts FROM u JOIN s ON u.ts = s.ts", []int64{10, 10}},
+		{"SELECT s.ts, u.ts FROM s JOIN u ON u.ts = s.ts", []int64{10, 10}},
+		{"SELECT s.ts, r.ts FROM s JOIN r ON r.ts = s.ts", []int64{10, 30}},
+		{"SELECT r.ts FROM r LEFT SEMI JOIN s ON r.ts = s.ts", []int64{30}},
+		{"SELECT s.ts FROM s ASOF JOIN r ON s.k = r.k AND s.ts >= r.ts", []int64{10}},
+		{"SELECT r.ts FROM s ASOF JOIN r ON s.k = r.k AND s.ts <= r.ts", []int64{30}},
+		{"SELECT window, window_time(window), count(*) FROM un GROUP BY window(ts, '5 seconds')", []int64{10, 10}},
+		{"SELECT window FROM sr GROUP BY window(rts, '5 seconds')", []int64{30}},
+		{"SELECT session_window FROM own GROUP BY session_window(ts, '5 seconds')", []int64{20}},
+		{"SELECT DISTINCT ON (k, ts) k, ts FROM (SELECT k, window_end(w) AS ts FROM (SELECT k, window(ts, '5 seconds') AS w FROM r) x) y", []int64{30}},
+		{"SELECT ts, sum(k) OVER (PARTITION BY ts) FROM own", []int64{20}},
+		{"SELECT ts FROM (SELECT ts, row_number() OVER (PARTITION BY ts ORDER BY k) AS n FROM sr) x WHERE n = 1", []int64{10}},
+		{"SELECT s.ts FROM s JOIN t ON s.k = t.k", nil}, // the table can take any row back
+	} {
+		q, err := parser.ParseQuery(c.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := db.options()
+		o.View = &planner.ViewOptions{Policy: "min", ModeGiven: true, Mode: catalog.Update}
+		p, err := planner.PlanQuery(q, o)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		var got []int64
+		for _, d := range p.Root.Props().WatermarkDelays {
+			got = append(got, d/1e6)
+		}
+		if !slices.Equal(got, c.delays) {
+			t.Errorf("%s: delays of %v seconds, want %v", c.sql, got, c.delays)
+		}
+	}
+}
