@@ -253,7 +253,13 @@ func (m *model) stepStrs() {
 		off = append(off, uint32(len(data)))
 	}
 	slots := make([]int32, n)
-	m.strs.FindOrAddBytes(hashes, off, data, slots)
+	if m.r.IntN(2) == 0 {
+		m.strs.FindOrAddBytes(hashes, off, data, slots)
+	} else {
+		for i := range slots {
+			slots[i] = m.strs.FindOrAddKey(data[off[i]:off[i+1]])
+		}
+	}
 	for i, s := range slots {
 		k := string(data[off[i]:off[i+1]])
 		if string(m.strs.Key(s)) != k {
