@@ -220,9 +220,12 @@ type slowProject struct {
 // slowWindows are windows by size, slide and start in microseconds.
 type slowWindows struct{ size, slide, start int64 }
 
-// lag gives the lag of the windows of times with a lag. All windows here end on whole milliseconds, as watermarks do: it is the least of these that
-// may be open, or contain a time that may come, at watermark 0, seen from 1.
+// lag gives the lag of the windows of times with a lag: the least end that may be open, or contain a time that may come, at watermark 0, seen from 1.
+// Most windows here end on whole milliseconds, as watermarks do; others anywhere.
 func (w slowWindows) lag(of int64) int64 {
+	if w.start%millisecond != 0 {
+		return max(0, of-1)
+	}
 	end := int64(millisecond)
 	for end-millisecond > 1-of {
 		end -= millisecond
@@ -232,7 +235,7 @@ func (w slowWindows) lag(of int64) int64 {
 
 func (w slowWindows) call(col string) string {
 	if w.start != 0 {
-		return fmt.Sprintf("window(%s, '%d seconds', '%d seconds', '%d seconds')", col, w.size/1e6, w.slide/1e6, w.start/1e6)
+		return fmt.Sprintf("window(%s, '%d seconds', '%d seconds', '%d microseconds')", col, w.size/1e6, w.slide/1e6, w.start)
 	}
 	if w.slide != w.size {
 		return fmt.Sprintf("window(%s, '%d seconds', '%d seconds')", col, w.size/1e6, w.slide/1e6)

@@ -217,6 +217,9 @@ func (g *slowGen) windows() slowWindows {
 	if g.c.oneIn(4) {
 		w.start = int64(g.c.n(3)-1) * 30 * 1e6
 	}
+	if g.c.oneIn(4) {
+		w.start += pick(g.c, int64(1), 500) // ends a little above whole milliseconds
+	}
 	return w
 }
 
