@@ -32,7 +32,7 @@ func TestMemoryParts(t *testing.T) {
 // TestMemoryBounded: however quickly state comes about, it stays within what epochs wait for and what one of them makes, with copies for a checkpoint and contents
 // that are not on disk. A checkpoint does not wait for time to pass.
 func TestMemoryBounded(t *testing.T) {
-	const rows, epochs = 1 << 16, 24
+	const rows, epochs = 1 << 15, 16
 	c := &clocked{t: t, o: Options{Dir: t.TempDir(), MemoryBytes: 16 << 20, CheckpointInterval: time.Hour}}
 	c.open()
 	e := c.e
@@ -67,5 +67,5 @@ func TestMemoryBounded(t *testing.T) {
 	if limit := e.opts.mostState() + 2*grown; most > limit {
 		t.Errorf("state takes up to %d bytes, not %d; one epoch makes %d", most, limit, grown)
 	}
-	c.want(`SELECT count(*), sum(n), sum(v) FROM a`, "1572864,1572864,1572864")
+	c.want(`SELECT count(*), sum(n), sum(v) FROM a`, "524288,524288,524288")
 }
