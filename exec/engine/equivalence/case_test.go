@@ -69,8 +69,8 @@ func drawUpdate(r *recipe, source func(part, i int) *choices) *scenario {
 		} else {
 			v.query, cols = g.query(nil, 1+c.n(3))
 		}
-		if c.oneIn(6) {
-			v.options = fmt.Sprintf("WITH (state_partitions = %d) ", 1+c.n(4))
+		if c.oneIn(3) {
+			v.options = fmt.Sprintf("WITH (state_partitions = %d) ", pick(c, 1, 2, 3, 4, 8))
 		}
 		s.views = append(s.views, v)
 		rels = append(rels, &relation{name: v.name, cols: cols})

@@ -345,29 +345,68 @@ func (g *generator) failing(v *view) []column {
 	was := g.flat
 	g.flat = true
 	defer func() { g.flat = was }()
-	d := pick(g.c, ints...).text
+	x, d := pick(g.c, scope...), pick(g.c, ints...).text
 	cond := "true"
 	if g.c.n(2) == 1 {
 		cond = g.pred(scope, 1)
 	}
 	from := fmt.Sprintf("%s %s WHERE %s", r.name, a, cond)
-	with := ""
-	cols := []column{{"c1", kInt}, {"c2", kInt}}
-	group := ""
-	switch g.c.n(3) {
+	with, group := "", ""
+	cols := []column{{"c1", x.kind}, {"c2", kInt}}
+	switch g.c.n(4) {
 	case 0:
-		x := pick(g.c, scope...)
-		with, cols[0].kind = fmt.Sprintf("SELECT %s AS c1, 60 / %s AS c2 FROM ", x.text, d), x.kind
+		with = fmt.Sprintf("SELECT %s AS c1, 60 / %s AS c2 FROM ", x.text, d)
 	case 1:
-		x := pick(g.c, scope...)
-		with, cols[0].kind, cols[1].kind = fmt.Sprintf("SELECT %s AS c1, sum(60 / %s) AS c2 FROM ", x.text, d), x.kind, kBig
+		with, cols[1].kind = fmt.Sprintf("SELECT %s AS c1, sum(60 / %s) AS c2 FROM ", x.text, d), kBig
 		group = " GROUP BY " + x.text
 	case 2:
-		with, cols[1].kind = fmt.Sprintf("SELECT 60 / %s AS c1, count(*) AS c2 FROM ", d), kBig
+		with, cols[0].kind, cols[1].kind = fmt.Sprintf("SELECT 60 / %s AS c1, count(*) AS c2 FROM ", d), kInt, kBig
 		group = fmt.Sprintf(" GROUP BY 60 / %s", d)
+	case 3:
+		return g.failingAbove(v, x, d, from)
 	}
 	v.query = with + from + group
 	v.fresh = fmt.Sprintf("%s%s AND (%s <> 0 OR %s IS NULL)%s", with, from, d, d, group)
 	v.letters = fmt.Sprintf("SELECT count(*) FROM %s AND %s = 0", from, d)
 	return cols
+}
+
+// failingAbove is failing above an operator with state, of which several partitions evaluate what is over it. key is a column of from, d an int one.
+func (g *generator) failingAbove(v *view, key ref, d, from string) []column {
+	k := key.text
+	if key.kind == kText && g.c.n(2) == 1 {
+		k = pick(g.c, "lower(", "upper(") + k + ")"
+	}
+	var below string
+	k1, kind := kBig, kBig
+	switch g.c.n(6) {
+	case 0:
+		below = fmt.Sprintf("SELECT %s AS c1, count(*) AS c2, count(%s) AS c3 FROM %s GROUP BY %s", k, d, from, k)
+	case 1:
+		below = fmt.Sprintf("SELECT %s AS c1, sum(%s) AS c2, count(DISTINCT %s) AS c3 FROM %s GROUP BY %s", k, d, d, from, k)
+	case 2:
+		below = fmt.Sprintf("SELECT * FROM (SELECT %s AS c1, rank() OVER (PARTITION BY %s ORDER BY %s DESC) AS c2, count(*) OVER (PARTITION BY %s) AS c3 FROM %s) w", k, k, d, k, from)
+	case 3:
+		below = fmt.Sprintf("SELECT DISTINCT %s AS c1, %s AS c2, %s + 1 AS c3 FROM %s", k, d, d, from)
+		k1, kind = kInt, kInt
+	case 4:
+		below = fmt.Sprintf("SELECT * FROM (SELECT %s AS c1, row_number() OVER (PARTITION BY %s ORDER BY %s DESC) AS c2, 3 AS c3 FROM %s) w WHERE c2 <= 3", k, k, d, from)
+		kind = kInt
+	default:
+		below = fmt.Sprintf("SELECT b.c1, a.c2 - b.c2 AS c2, a.c2 AS c3 FROM (SELECT %s AS c1, %s AS c2 FROM %s) a JOIN (SELECT DISTINCT %s AS c1, %s AS c2 FROM %s) b ON a.c1 = b.c1", k, d, from, k, d, from)
+		k1, kind = kInt, kInt
+	}
+	n := 2 + g.c.n(3)
+	div, cond := fmt.Sprintf("(c2 %% %d)", n), "true"
+	if g.c.n(2) == 1 {
+		div = fmt.Sprintf("(c2 - %d)", n)
+	}
+	if g.c.n(3) == 0 {
+		cond = fmt.Sprintf("(c3 > %d OR c1 IS NULL)", g.c.n(3))
+	}
+	with := fmt.Sprintf("SELECT c1, 60 / %s AS c2, c3 + 1 AS c3 FROM (%s) s WHERE %s", div, below, cond)
+	v.query = with
+	v.fresh = fmt.Sprintf("%s AND (%s <> 0 OR %s IS NULL)", with, div, div)
+	v.letters = fmt.Sprintf("SELECT count(*) FROM (%s) s WHERE %s AND %s = 0", below, cond, div)
+	return []column{{"c1", key.kind}, {"c2", k1}, {"c3", kind}}
 }

@@ -126,7 +126,7 @@ func value(c *choices, k kind, null bool) string {
 	case kBig:
 		return fmt.Sprint((c.n(9) - c.n(2)*4) * pick(c, 1, 1, 1_000_000_000))
 	case kText:
-		return pick(c, "'a'", "'b'", "'ab'", "''", "'B c'", "'ä'", "'abc'")
+		return pick(c, "'a'", "'b'", "'ab'", "''", "'B c'", "'ä'", "'abc'", "'eight by'", "'of sixteen bytes'", "'of sixteen bytes and more, and no'")
 	case kNum:
 		return pick(c, "1.00", "2.50", "0.00", "-1.25", "10.10", "99.99", "0.01", "'NaN'")
 	case kDbl:
