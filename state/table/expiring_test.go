@@ -25,6 +25,7 @@ type expiringModel struct {
 func (m *expiringModel) open() {
 	m.sp = Open(m.b)
 	m.tab = m.sp.Expiring(m.decl)
+	m.decl.Width = 1 + m.r.Int64N(60) // after a restart: what is stored keeps its own
 	if err := m.sp.Verify(); err != nil {
 		m.t.Fatal(err)
 	}

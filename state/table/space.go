@@ -39,7 +39,7 @@ type Decl struct {
 	Rare       int      // Hash and Windows: so many of them, the last ones, are zero in nearly all entries (Hash.Rare)
 	IntKey     bool     // Hash, Windows and Expiring: the key is one int64 that is never NULL; otherwise key bytes
 	TextKey    bool     // Hash and Windows: the key bytes are those of one text or bytea that is never NULL; otherwise types.AppendKey of the columns
-	Width      int64    // Stretches and Expiring: microseconds of event time that lie in one of them, above 0
+	Width      int64    // Stretches and Expiring: microseconds of event time that lie in one of them, above 0; a stored table keeps its own
 	Forgets    bool     // Stretches: a row that is marked is not there any more
 }
 

@@ -46,6 +46,7 @@ type stretchModel struct {
 func (m *stretchModel) open() {
 	m.sp = Open(m.b)
 	m.tab = m.sp.Stretches(m.decl)
+	m.decl.Width = 1 + m.r.Int64N(60) // after a restart: what is stored keeps its own
 	if err := m.sp.Verify(); err != nil {
 		m.t.Fatal(err)
 	}

@@ -521,6 +521,8 @@ func TestVerifySaysWhatChanged(t *testing.T) {
 		{func(sp *Space) { sp.Hash(Decl{Name: "default", Words: 2}); sp.Ordered(Decl{Name: "timers"}) }, ""},
 		{func(sp *Space) { sp.Hash(Decl{Name: "default", Words: 3}); sp.Ordered(Decl{Name: "timers"}) },
 			`table 0, "default" of operator 0: entries had 2 words and have 3`},
+		{func(sp *Space) { sp.Hash(Decl{Name: "default", Words: 2, Width: 5}); sp.Ordered(Decl{Name: "timers"}) },
+			`table 0, "default" of operator 0: the width of stretches changed`},
 		{func(sp *Space) { sp.Hash(Decl{Name: "default", Words: 2}) }, `table 1, "timers" of operator 0, is no longer declared`},
 		{func(sp *Space) { sp.Ordered(Decl{Name: "default"}) }, `table 0, "default" of operator 0: the kind of table was "h" and is "o"`},
 	} {
@@ -533,6 +535,22 @@ func TestVerifySaysWhatChanged(t *testing.T) {
 		if got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// The width of stretches is that of the table when it was made, whatever its span is declared to be later.
+func TestStoredWidthStays(t *testing.T) {
+	b := &memBacking{m: map[string]string{}}
+	for _, width := range []int64{1000, 7, 100_000} {
+		sp := Open(b)
+		ids, rows := sp.Expiring(Decl{Name: "ids", Words: 1, Width: width}), sp.Stretches(Decl{Name: "rows", Width: width})
+		if err := sp.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		if is := []int64{ids.rows.inf.decl.Width, rows.inf.decl.Width}; is[0] != 1000 || is[1] != 1000 {
+			t.Errorf("declared with %d: widths %d, want 1000", width, is)
+		}
+		b.write(t, sp.Freeze())
 	}
 }
 
