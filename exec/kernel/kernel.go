@@ -133,16 +133,26 @@ func (k *Kernel) spread(o operand, n int) *batch.Vector {
 	return k.wide
 }
 
-// repeat gives n copies of a literal, which are made once.
+// repeat gives n copies of a literal, which are made once: of a short one as many as a batch has rows, of a long one not many more than are asked for.
 func (k *Kernel) repeat(d types.Datum, n int) *batch.Vector {
 	if k.full == nil || k.full.N < n {
-		k.full, k.wide = batch.Constant(k.typ, d, max(n, batch.Target)), nil
+		room := batch.Target
+		if len(d.B) > shortLiteral {
+			room = 0
+			if k.full != nil {
+				room = min(2*k.full.N, batch.Target)
+			}
+		}
+		k.full, k.wide = batch.Constant(k.typ, d, max(n, room)), nil
 	}
 	if k.wide == nil || k.wide.N != n {
 		k.wide = k.full.Slice(0, n)
 	}
 	return k.wide
 }
+
+// shortLiteral is up to how many bytes a literal is short.
+const shortLiteral = 64
 
 var defaultSession = types.DefaultEnv()
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -373,3 +374,27 @@ func TestNoAllocation(t *testing.T) {
 }
 
 var plainEnv = &Env{}
+
+// TestLongLiteral: a long literal takes memory for the rows that there are, and not for a whole batch.
+func TestLongLiteral(t *testing.T) {
+	text := types.Datum{B: bytes.Repeat([]byte("x"), 10_000)}
+	k, err := Compile(&plan.Const{Typ: types.Of(types.Text), Val: text}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for _, n := range []int{1, 3, 2, 40, 41, batch.Target, 7} {
+		v, errs := k.Eval(nil, &batch.Batch{N: n}, nil)
+		if len(errs) > 0 || v.N != n {
+			t.Fatalf("%d rows of %d: %v", v.N, n, errs)
+		}
+		for i := range n {
+			if !bytes.Equal(v.Bytes(i), text.B) {
+				t.Fatalf("row %d of %d is another", i, n)
+			}
+		}
+		if most = max(most, n); v.MemBytes() > (2*most+1)*len(text.B) {
+			t.Errorf("%d rows take %d bytes", n, v.MemBytes())
+		}
+	}
+}

@@ -411,6 +411,7 @@ func (v *Vector) View(lo, hi int) Vector {
 // Constant makes a vector of n copies of d.
 func Constant(t types.Type, d types.Datum, n int) *Vector {
 	v := NewVector(t, n)
+	v.Data = slices.Grow(v.Data, len(d.B)*n)
 	for i := 0; i < n; i++ {
 		v.AppendDatum(d)
 	}
