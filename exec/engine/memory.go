@@ -111,11 +111,15 @@ func (e *Engine) countMemory() int64 {
 	n := int64(0)
 	e.toCopy, e.unwritten = 0, 0
 	for _, v := range e.views {
-		if st, _ := v.getStatus(); st != viewBackfill {
-			mem := v.space.MemBytes()
-			contents := v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+		st, _ := v.getStatus()
+		if st == viewBackfill {
+			continue
+		}
+		mem := v.space.MemBytes()
+		contents := v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
+		n += mem + v.space.FrozenBytes() + contents
+		if st == viewRunning { // of others a checkpoint writes nothing
 			dirty := mem - v.space.CleanBytes()
-			n += mem + v.space.FrozenBytes() + contents
 			e.toCopy += dirty / 2 // without an index, numbers as short as they are
 			e.unwritten += dirty + contents
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -68,4 +69,49 @@ func TestMemoryBounded(t *testing.T) {
 		t.Errorf("state takes up to %d bytes, not %d; one epoch makes %d", most, limit, grown)
 	}
 	c.want(`SELECT count(*), sum(n), sum(v) FROM a`, "524288,524288,524288")
+}
+
+// TestStoppedViewIsNotWritten: what a view has in memory that does not run is in no checkpoint, so one is not brought forward for it again and again.
+func TestStoppedViewIsNotWritten(t *testing.T) {
+	for name, stop := range map[string]func(e *Engine, c *clocked){
+		"paused": func(_ *Engine, c *clocked) { c.exec(`ALTER MATERIALIZED VIEW a PAUSE`) },
+		"failed": func(e *Engine, c *clocked) {
+			if err := e.do(func() { e.views[0].setStatus(viewFailed, errors.New("it failed")) }); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := openClocked(t)
+			e := c.e
+			c.exec(`CREATE STREAM s (k bigint)`, `CREATE STREAM r (k bigint)`,
+				`CREATE MATERIALIZED VIEW a AS SELECT k, count(*) AS n FROM s GROUP BY k`,
+				`CREATE MATERIALIZED VIEW b AS SELECT count(*) AS n FROM r`,
+				`INSERT INTO s SELECT g FROM generate_series(1, 250000) g`)
+			stop(e, c)
+			if err := e.do(func() { e.opts.MemoryBytes, e.opts.CheckpointInterval = 16<<20, time.Hour }); err != nil {
+				t.Fatal(err)
+			}
+			const inserts = 100
+			start, made, last := time.Now(), 0, e.checkpointEpoch.Load()
+			for range inserts {
+				c.exec(`INSERT INTO r VALUES (1)`)
+				if at := e.checkpointEpoch.Load(); at != last {
+					made, last = made+1, at
+				}
+			}
+			took := time.Since(start)
+			if err := e.do(func() {
+				if used := e.countMemory(); used <= e.opts.muchState() || e.unwritten > 1<<20 || e.toCopy > 1<<20 {
+					t.Errorf("%d bytes are in memory, %d of them unwritten, %d would be copied", used, e.unwritten, e.toCopy)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if most := int(took/minCheckpointInterval) + 2; made > most {
+				t.Errorf("%d checkpoints in %v for %d rows, want %d at most", made, took, inserts, most)
+			}
+			c.want(`SELECT n FROM b`, "100")
+		})
+	}
 }
