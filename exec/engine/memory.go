@@ -119,7 +119,7 @@ func (e *Engine) countMemory() int64 {
 		contents := v.out.memBytes() + v.late.memBytes() + v.dead.memBytes()
 		n += mem + v.space.FrozenBytes() + contents
 		if st == viewRunning { // of others a checkpoint writes nothing
-			dirty := mem - v.space.CleanBytes()
+			dirty := v.space.DirtyBytes()
 			e.toCopy += dirty / 2 // without an index, numbers as short as they are
 			e.unwritten += dirty + contents
 		}

@@ -107,8 +107,8 @@ func (s *Space) Load(max int64) bool {
 }
 
 func (w *Windows) beginEvict(used uint8, want int64) {
+	want -= w.spareBytes()
 	for _, h := range w.spare {
-		want -= h.MemBytes()
 		h.freeArrays()
 	}
 	w.spare, w.last = nil, nil
@@ -148,7 +148,7 @@ func (w *Windows) load(max int64) bool {
 }
 
 func (t *Ordered) beginEvict(used uint8, want int64) {
-	t.toEvict, t.evictUsed, t.evictAt = want-t.p.spare.bytes, used, t.evictAt[:0]
+	t.toEvict, t.evictUsed, t.evictAt = want-t.spareBytes(), used, t.evictAt[:0]
 	t.p.spare.drop()
 	if used < mostUsed && used > 0 {
 		t.toEvict = 0 // there are no degrees of it

@@ -334,3 +334,13 @@ func (t *Expiring) Len() int64 { return t.live }
 
 // MemBytes gives the memory that the table occupies, about.
 func (t *Expiring) MemBytes() int64 { return t.rows.MemBytes() + t.idx.memBytes() }
+
+func (t *Expiring) filterBytes() int64 {
+	n := 0
+	for _, x := range t.rows.list {
+		n += x.cold.filter.size
+	}
+	return int64(n)
+}
+
+func (t *Expiring) spareBytes() int64 { return t.rows.spareBytes() }

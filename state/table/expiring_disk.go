@@ -69,15 +69,6 @@ func (t *Expiring) each(f func(e *Entry) bool) bool {
 	return going
 }
 
-// filterBytes gives the memory of filters.
-func (t *Expiring) filterBytes() int {
-	n := 0
-	for _, x := range t.rows.list {
-		n += x.cold.filter.size
-	}
-	return n
-}
-
 // partial gives the stretches of which something stays on disk only: what there is room for comes into memory.
 func (t *Expiring) partial() []*stretch {
 	z := &t.cold
@@ -195,7 +186,7 @@ func (t *Expiring) search(parts []*stretch, is func(row int32, key []byte) bool)
 
 // beginEvict has evictSome drop what is on disk of stretches, older ones first; those that got keys since the last eviction only with the most use.
 func (t *Expiring) beginEvict(used uint8, want int64) {
-	want -= int64(len(t.rows.pool.blocks)) * rowBlock
+	want -= t.spareBytes()
 	t.rows.pool.blocks = nil
 	z := &t.leaving
 	*z = leaving{list: z.list[:0], sweep: true}

@@ -374,3 +374,6 @@ func (t *Hash) MemBytes() int64 {
 	}
 	return int64(n) + t.blobBytes
 }
+
+func (t *Hash) filterBytes() int64 { return int64(t.disk.filter.size) }
+func (t *Hash) spareBytes() int64  { return 0 }

@@ -298,3 +298,6 @@ func (t *Ordered) Len() int64 { return t.live + t.absent }
 
 // MemBytes gives the memory that the table occupies, about.
 func (t *Ordered) MemBytes() int64 { return t.p.bytes + t.p.spare.bytes }
+
+func (t *Ordered) filterBytes() int64 { return 0 }
+func (t *Ordered) spareBytes() int64  { return t.p.spare.bytes }

@@ -86,6 +86,8 @@ type member interface {
 	info() *tableInfo
 	Len() int64
 	MemBytes() int64
+	filterBytes() int64 // of MemBytes: what is known of entries that are only on disk
+	spareBytes() int64  // of MemBytes: what is there to be used again, and belongs to no entry
 	dirtyEntries() int64
 	heldEntries() int64                // those in memory
 	freeze(f *Frozen, meta *part)      // clears dirty marks; what changed is copied by copyFrozen, descriptions at once to meta
@@ -153,20 +155,11 @@ func (s *Space) MemBytes() int64 {
 
 // FilterBytes gives the part of MemBytes that Evict can't free: what tables know of entries that are only on disk.
 func (s *Space) FilterBytes() int64 {
-	n := 0
+	var n int64
 	for _, t := range s.tables {
-		switch t := t.(type) {
-		case *Hash:
-			n += t.disk.filter.size
-		case *Windows:
-			for _, x := range t.open {
-				n += x.h.disk.filter.size
-			}
-		case *Expiring:
-			n += t.filterBytes()
-		}
+		n += t.filterBytes()
 	}
-	return int64(n)
+	return n
 }
 
 // FrozenBytes gives the memory of what is copied for checkpoints that are not written yet, about.
@@ -182,15 +175,32 @@ func (s *Space) FrozenBytes() int64 {
 	return n
 }
 
-// CleanBytes gives the memory of entries that did not change since the last Freeze, about.
+// DirtyBytes gives the memory of entries that changed since the last Freeze, which the next one will take, about: neither filters nor
+// what is spare are part of it.
+func (s *Space) DirtyBytes() int64 {
+	dirty, _ := s.entryBytes()
+	return dirty
+}
+
+// CleanBytes gives the memory that Evict can free, about: of entries that did not change since the last Freeze, and what is spare.
 func (s *Space) CleanBytes() int64 {
-	var n int64
+	_, clean := s.entryBytes()
 	for _, t := range s.tables {
-		if held := t.heldEntries(); held > 0 {
-			n += int64(float64(t.MemBytes()) * float64(max(held-t.dirtyEntries(), 0)) / float64(held))
+		clean += t.spareBytes()
+	}
+	return clean
+}
+
+// entryBytes divides the memory of entries, their part of the index included, by how many of them changed since the last Freeze.
+func (s *Space) entryBytes() (dirty, clean int64) {
+	for _, t := range s.tables {
+		if held := t.heldEntries(); held > 0 { // else it is of none
+			mem := t.MemBytes() - t.filterBytes() - t.spareBytes()
+			d := int64(float64(mem) * float64(min(t.dirtyEntries(), held)) / float64(held))
+			dirty, clean = dirty+d, clean+mem-d
 		}
 	}
-	return n
+	return dirty, clean
 }
 
 // PrefixEnd gives the smallest key that is greater than every key with that

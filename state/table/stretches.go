@@ -256,5 +256,8 @@ func (t *Stretches) MemBytes() int64 {
 		}
 	}
 	t.listed = t.listed[:0]
-	return t.mem + int64(len(t.pool.blocks))*rowBlock
+	return t.mem + t.spareBytes()
 }
+
+func (t *Stretches) filterBytes() int64 { return 0 }
+func (t *Stretches) spareBytes() int64  { return int64(len(t.pool.blocks)) * rowBlock }

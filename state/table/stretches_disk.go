@@ -293,7 +293,7 @@ func (t *Stretches) thaw(n int) int { return max(n, 1) }
 
 // beginEvict has evictSome drop what is on disk of stretches, older ones first.
 func (t *Stretches) beginEvict(used uint8, want int64) {
-	want -= int64(len(t.pool.blocks)) * rowBlock
+	want -= t.spareBytes()
 	t.pool.blocks, t.evicting = nil, t.evicting[:0]
 	if used > 0 && used < mostUsed {
 		return // there are no degrees of it

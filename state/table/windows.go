@@ -140,6 +140,19 @@ func (w *Windows) MemBytes() int64 {
 	for _, x := range w.open {
 		n += x.h.MemBytes()
 	}
+	return n + w.spareBytes()
+}
+
+func (w *Windows) filterBytes() int64 {
+	var n int64
+	for _, x := range w.open {
+		n += x.h.filterBytes()
+	}
+	return n
+}
+
+func (w *Windows) spareBytes() int64 {
+	var n int64
 	for _, h := range w.spare {
 		n += h.MemBytes()
 	}
