@@ -77,7 +77,7 @@ func (r *recursive) EndEpoch(ep *dataflow.Epoch, out dataflow.Emit) error {
 
 // round runs the recursive term over work and adds what is new to next.
 func (r *recursive) round(ep *dataflow.Epoch, g *dataflow.Graph, work, next *batch.Batch) error {
-	info := &dataflow.EpochInfo{N: ep.N, Timestamp: ep.Timestamp, Final: true, Sink: ep.Sink,
+	info := &dataflow.EpochInfo{N: ep.N, Timestamp: ep.Timestamp, Final: true, Sink: ep.Sink, Delay: ep.Delay,
 		Watermarks: func(*dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
 			return dataflow.NoWatermark, dataflow.NoWatermark
 		}}

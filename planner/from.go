@@ -439,7 +439,7 @@ func (fb *fromBinder) watermarked(n plan.Node, w *ast.WatermarkDef) plan.Node {
 	}
 	r := *scan.Rel
 	r.Watermark = fb.b.watermark(w, r.Columns)
-	r.Watermark.Column = scan.Cols[col]
+	r.Watermark.Column, r.Watermark.Own = scan.Cols[col], true
 	scan.Rel = &r
 	return n
 }

@@ -1,7 +1,9 @@
 package planner_test
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/parser"
@@ -22,10 +24,7 @@ func TestMarkDelays(t *testing.T) {
 		CREATE MATERIALIZED VIEW own WITH (output_mode = 'append') AS SELECT k, ts FROM u WATERMARK ts DELAY OF INTERVAL '20 seconds'`, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		sql    string
-		delays []int64
-	}{
+	cases := []delayCase{
 		{"SELECT ts FROM s", []int64{10}},
 		{"SELECT ts, rts FROM sr", []int64{10, 30}},
 		{"SELECT ts FROM un", []int64{10}},
@@ -46,7 +45,35 @@ func TestMarkDelays(t *testing.T) {
 		{"SELECT ts, sum(k) OVER (PARTITION BY ts) FROM own", []int64{20}},
 		{"SELECT ts FROM (SELECT ts, row_number() OVER (PARTITION BY ts ORDER BY k) AS n FROM sr) x WHERE n = 1", []int64{10}},
 		{"SELECT s.ts FROM s JOIN t ON s.k = t.k", nil}, // the table can take any row back
-	} {
+	}
+	checkDelays(t, db, 7, cases)
+
+	// From the epoch after ALTER on, all that the stream's delay reaches has the new one.
+	r := *db.cat.Relation("public", "s")
+	r.Watermark = r.Watermark.Altered(&catalog.Watermark{Column: r.Watermark.Column, DelayMicros: 60e6}, 7)
+	db.cat = db.cat.With(&r)
+	checkDelays(t, db, 7, cases)
+	for i := range cases {
+		c := &cases[i]
+		for j, d := range c.delays {
+			if d == 10 || strings.Contains(c.sql, "UNION ALL SELECT ts FROM r") || strings.Contains(c.sql, "FROM sr UNION ALL") {
+				c.delays[j] = 60
+			}
+		}
+	}
+	checkDelays(t, db, 8, cases)
+	checkDelays(t, db, math.MaxUint64, cases)
+}
+
+type delayCase struct {
+	sql    string
+	delays []int64
+}
+
+// checkDelays plans queries as views and asks for the delays of their columns in an epoch.
+func checkDelays(t *testing.T, db *testDB, epoch uint64, cases []delayCase) {
+	t.Helper()
+	for _, c := range cases {
 		q, err := parser.ParseQuery(c.sql)
 		if err != nil {
 			t.Fatal(err)
@@ -60,10 +87,10 @@ func TestMarkDelays(t *testing.T) {
 		}
 		var got []int64
 		for _, d := range p.Root.Props().WatermarkDelays {
-			got = append(got, d/1e6)
+			got = append(got, d.In(func(stream catalog.OID) int64 { return db.cat.DelayIn(stream, epoch) })/1e6)
 		}
 		if !slices.Equal(got, c.delays) {
-			t.Errorf("%s: delays of %v seconds, want %v", c.sql, got, c.delays)
+			t.Errorf("%s: delays of %v seconds in epoch %d, want %v", c.sql, got, epoch, c.delays)
 		}
 	}
 }

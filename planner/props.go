@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -444,14 +445,15 @@ func (d *deriver) dedup(x *plan.Dedup) {
 		x.Mode = catalog.Update
 	}
 	needOrder(x.Input)
-	x.TimeKey, x.TimeCol, x.DelayMicros = eventKey(x.Keys, x.Input), -1, 0
+	x.TimeKey, x.TimeCol, x.Delay = eventKey(x.Keys, x.Input), -1, catalog.Delay{}
 	if len(in.WatermarkCols) > 0 {
 		x.TimeCol = in.WatermarkCols[0]
 		if x.TimeKey >= 0 {
 			x.TimeCol = timeColumn(x.Keys[x.TimeKey]).Index
 		}
-		x.DelayMicros = in.MarkDelay(x.TimeCol)
+		x.Delay = in.MarkDelay(x.TimeCol)
 	}
+	x.SpanMicros = x.Delay.In(func(stream catalog.OID) int64 { return d.b.o.Catalog.DelayIn(stream, math.MaxUint64) })
 	if !in.AppendOnly {
 		x.P.WatermarkCols = nil
 	}

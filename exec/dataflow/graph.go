@@ -81,6 +81,8 @@ type EpochInfo struct {
 	Watermarks func(s *Source) (before, after Watermark)
 	// Idle says whether a source was idle before and is after the epoch: one that is does not hold others back. nil: none is.
 	Idle func(s *Source) (before, after bool)
+	// Delay gives the delay of a stream's watermark in the epoch, microseconds. It may be asked by several goroutines. nil: there are no streams.
+	Delay func(stream catalog.OID) int64
 	// Timed says that the time that operators take is to be measured (Times).
 	Timed bool
 }

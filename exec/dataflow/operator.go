@@ -16,6 +16,7 @@ import (
 	"math"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -92,6 +93,8 @@ type Epoch struct {
 	// Interrupt gives an error when the epoch is to end early, as when a SELECT is cancelled; nil: never. The graph asks it between
 	// operators; one that may work long without emitting asks it through Interrupted.
 	Interrupt func() error
+	// Delay is EpochInfo's.
+	Delay func(stream catalog.OID) int64
 	// Fed says, from EndEpoch on, that a source beneath got rows in the epoch, whether or not they reached the operator.
 	Fed bool
 	// Operator is the stateful operator's id as Spark numbers them: 0 is nearest the root; -1 for a stateless one.
@@ -109,6 +112,14 @@ func (ep *Epoch) Stamp() int64 {
 		n |= 1 << 62
 	}
 	return n
+}
+
+// DelayOf gives a delay in this epoch, microseconds.
+func (ep *Epoch) DelayOf(d catalog.Delay) int64 {
+	if ep.Delay == nil {
+		return d.Micros
+	}
+	return d.In(ep.Delay)
 }
 
 // Interrupted gives the error with which the epoch is to end early, nil while it goes on.

@@ -13,7 +13,7 @@ func (g *Graph) Begin(info *EpochInfo, out Emit) {
 		inB, inA := g.combine(n, n.timed())
 		n.before, n.after = inB, inA
 		n.ep = Epoch{N: info.N, Again: info.Again, Timestamp: info.Timestamp, Before: n.behind(inB), After: n.behind(inA), Lag: n.lag,
-			Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt, Operator: n.ep.Operator, Inputs: n.ep.Inputs}
+			Final: info.Final, Sink: info.Sink, Interrupt: info.Interrupt, Delay: info.Delay, Operator: n.ep.Operator, Inputs: n.ep.Inputs}
 		n.outB, n.outA = inB, inA
 		if m, ok := n.op.(WatermarkMapper); ok {
 			n.outB, n.outA = mapped(m, inB), mapped(m, inA)

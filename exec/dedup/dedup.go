@@ -4,8 +4,8 @@
 // Keys are remembered in a hash table, or, where event time bounds for how long,
 // in a table.Expiring with the time at which each may be forgotten: with a
 // watermarked column among the keys the column's value, WITHIN WATERMARK the
-// first row's event time plus the delay. Keys whose event time is NULL are kept
-// for good.
+// first row's event time plus the delay in the epoch in which it comes. Keys
+// whose event time is NULL are kept for good.
 package dedup
 
 import (
@@ -36,6 +36,7 @@ type dedup struct {
 	live   *table.Expiring // keys that expire
 	null   *table.Hash     // nil without intKey
 	stats  dataflow.Stats
+	delay  int64 // in this epoch, of Within: from a key's time to when it expires
 
 	sel    []int32 // of the batch at hand: rows on time; never nil, which would mean all rows
 	slots  []int32
@@ -66,7 +67,7 @@ func New(n *plan.Dedup, in dataflow.InputTypes, sp *table.Space, opID int, env *
 	decl := table.Decl{Operator: opID, Name: "default", Key: rowenc.Columns("key", d.keys.Types), Words: 1, IntKey: d.intKey}
 	if n.Within || n.TimeKey >= 0 {
 		decl.Value = []table.Column{{Name: "expiresAtMicros", Type: bigint}}
-		decl.Width = table.StretchWidth(n.DelayMicros)
+		decl.Width = table.StretchWidth(n.SpanMicros)
 		d.live = sp.Expiring(decl)
 	} else {
 		decl.Value = []table.Column{{Name: "seen", Type: bigint}}
@@ -98,6 +99,10 @@ func (d *dedup) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	}
 	if d.n.Within {
 		time = judge
+	}
+	d.delay = 0
+	if d.n.Within {
+		d.delay = ep.DelayOf(d.n.Delay)
 	}
 	sel = d.dropLate(ep, b, sel, judge)
 	d.fresh = d.fresh[:0]
@@ -234,12 +239,8 @@ func (d *dedup) expiries(n int, sel []int32, time *batch.Vector) []int64 {
 		})
 		return times
 	}
-	delay := int64(0)
-	if d.n.Within {
-		delay = d.n.DelayMicros
-	}
 	for i, t := range time.I64[:n] {
-		times[i] = rowenc.AddSat(t, delay)
+		times[i] = rowenc.AddSat(t, d.delay)
 	}
 	return times
 }
@@ -253,10 +254,7 @@ func (d *dedup) expires(time *batch.Vector, i int) int64 {
 	if !ok {
 		return rowenc.Never
 	}
-	if d.n.Within {
-		t = rowenc.AddSat(t, d.n.DelayMicros)
-	}
-	return t
+	return rowenc.AddSat(t, d.delay)
 }
 
 // EndEpoch implements dataflow.Operator.

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state/table"
@@ -53,7 +54,7 @@ func (m *model) epoch(rows []optest.Row, before, after dataflow.Watermark) {
 		}
 		at := int64(math.MaxInt64)
 		if r[2] != nil && m.n.Within {
-			at = int64(r[2].(int)) + m.n.DelayMicros
+			at = int64(r[2].(int)) + m.n.Delay.Micros
 		} else if r[2] != nil && m.n.TimeKey >= 0 {
 			at = int64(r[2].(int))
 		}
@@ -90,7 +91,7 @@ func TestDedup(t *testing.T) {
 		{"id and name within", []int{0, 1}, -1, 2, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := &plan.Dedup{TimeKey: c.timeKey, TimeCol: c.timeCo, Within: c.within, DelayMicros: 3 * second}
+			n := &plan.Dedup{TimeKey: c.timeKey, TimeCol: c.timeCo, Within: c.within, Delay: catalog.Delay{Micros: 3 * second}, SpanMicros: 3 * second}
 			for _, k := range c.keys {
 				n.Keys = append(n.Keys, optest.Col(ts, k))
 			}
@@ -133,7 +134,7 @@ func TestDedup(t *testing.T) {
 
 // TestLargeEpochs fills several chunks of the expiry list and forgets them bit by bit.
 func TestLargeEpochs(t *testing.T) {
-	n := &plan.Dedup{Keys: []plan.Expr{optest.Col(ts, 0)}, TimeKey: -1, TimeCol: 2, Within: true, DelayMicros: second}
+	n := &plan.Dedup{Keys: []plan.Expr{optest.Col(ts, 0)}, TimeKey: -1, TimeCol: 2, Within: true, Delay: catalog.Delay{Micros: second}, SpanMicros: second}
 	op := newOp(t, n)
 	r := optest.New(t, op, dataflow.InputTypes{ts}, nil)
 	var cs []optest.Change
@@ -165,7 +166,7 @@ func TestRefusesDeletions(t *testing.T) {
 
 // BenchmarkDedup: new ids within a watermark that follows, half of the rows duplicates.
 func BenchmarkDedup(b *testing.B) {
-	n := &plan.Dedup{Keys: []plan.Expr{optest.Col(ts, 0)}, TimeKey: -1, TimeCol: 2, Within: true, DelayMicros: 1 << 20}
+	n := &plan.Dedup{Keys: []plan.Expr{optest.Col(ts, 0)}, TimeKey: -1, TimeCol: 2, Within: true, Delay: catalog.Delay{Micros: 1 << 20}, SpanMicros: 1 << 20}
 	op := newOp(b, n)
 	const rows = 2048
 	cols := batch.New(ts, rows)

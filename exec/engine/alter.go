@@ -71,6 +71,9 @@ func (s *sess) alter(ctx context.Context, x *ast.Alter) (session.Result, error) 
 		if err := change(b.cat, &r); err != nil {
 			return err
 		}
+		if r.Watermark != old.Watermark {
+			r.Watermark = old.Watermark.Altered(r.Watermark, b.n)
+		}
 		return b.apply(event{Kind: "replace", Rel: &r})
 	})
 }

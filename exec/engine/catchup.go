@@ -35,13 +35,14 @@ type backfill struct {
 type heldEpoch struct {
 	n       uint64
 	ts      int64
+	cat     *catalog.Catalog
 	changes map[catalog.OID][]part
 	marks   map[catalog.OID]mark
 	streams map[catalog.OID]streamInput
 }
 
 func (h *heldEpoch) input() *epochInput {
-	return &epochInput{n: h.n, ts: h.ts,
+	return &epochInput{n: h.n, ts: h.ts, cat: h.cat,
 		changes: func(oid catalog.OID) []part { return h.changes[oid] },
 		marks:   marksIn(h.marks),
 		stream:  func(oid catalog.OID) (streamInput, bool) { s, ok := h.streams[oid]; return s, ok }}
@@ -53,7 +54,7 @@ func (v *view) hold(in *epochInput) {
 	if f == nil {
 		return
 	}
-	h := &heldEpoch{n: in.n, ts: in.ts, changes: map[catalog.OID][]part{}, marks: map[catalog.OID]mark{}, streams: map[catalog.OID]streamInput{}}
+	h := &heldEpoch{n: in.n, ts: in.ts, cat: in.cat, changes: map[catalog.OID][]part{}, marks: map[catalog.OID]mark{}, streams: map[catalog.OID]streamInput{}}
 	for _, s := range v.graph.Sources() {
 		oid := s.Rel.OID
 		if h.changes[oid] == nil {
@@ -118,6 +119,7 @@ func (v *view) filled() (pos uint64, rows int64) {
 type history struct {
 	upTo  uint64 // the last epoch of it
 	ts    int64
+	cat   *catalog.Catalog                // of that epoch or a later one
 	snaps map[catalog.OID]contentSnapshot // of tables and views
 	wms   map[catalog.OID]mark            // of those
 	size  int64                           // rows, about
@@ -131,7 +133,7 @@ type history struct {
 
 // historyOf gathers a view's history up to epoch p.
 func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
-	h := &history{upTo: upTo, ts: p.ts, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
+	h := &history{upTo: upTo, ts: p.ts, cat: p.cat, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
 	if h.shadows, h.under, h.err = e.shadowsOf(v.graph); h.err != nil {
 		return h
 	}
@@ -203,6 +205,7 @@ func (e *Engine) replayHistory(v *view, h *history, progress func(pos uint64, ro
 			if err != nil {
 				return err
 			}
+			in.cat = h.cat
 			if v.needsRun(in) {
 				if err := v.runEpoch(in); err != nil {
 					return err
@@ -275,14 +278,15 @@ func recordPart(c *state.RelChange, rel *catalog.Relation) ([]part, error) {
 	return out, err
 }
 
-// feedContents gives a view the contents of the tables and views that it reads, as an epoch before all others.
+// feedContents gives a view the contents of the tables and views that it reads, as an epoch before all others. When their rows came isn't known: the
+// delays are those in which the view is made.
 func (v *view) feedContents(h *history) (err error) {
 	defer recoverOperator(&err)
 	v.sink.reset(0)
 	v.env.Now = h.ts
 	v.graph.Begin(&dataflow.EpochInfo{Timestamp: h.ts, Sink: v.sink, Watermarks: func(*dataflow.Source) (dataflow.Watermark, dataflow.Watermark) {
 		return dataflow.NoWatermark, dataflow.NoWatermark
-	}}, v.emit)
+	}, Delay: func(stream catalog.OID) int64 { return h.cat.DelayIn(stream, h.upTo+1) }}, v.emit)
 	for _, src := range v.graph.Sources() {
 		snap := h.snaps[src.Rel.OID]
 		if snap == nil {
@@ -312,7 +316,7 @@ func (v *view) closeContents(h *history, last map[catalog.OID]mark) error {
 		moved = moved || w.before != was.after || w.idleBefore != was.idleAfter
 	}
 	if moved {
-		in := &epochInput{n: h.upTo, ts: h.ts, again: true, changes: func(catalog.OID) []part { return nil },
+		in := &epochInput{n: h.upTo, ts: h.ts, cat: h.cat, again: true, changes: func(catalog.OID) []part { return nil },
 			marks: func(oid catalog.OID) mark {
 				if m, ok := h.wms[oid]; ok {
 					was := marksIn(last)(oid)

@@ -75,7 +75,7 @@ func (e *Engine) epochInput(b *epochBuild, marks map[catalog.OID]mark) *epochInp
 	if l.in.changes == nil {
 		l.in.changes, l.in.marks, l.in.stream = e.liveChanges, e.liveMark, e.liveStream
 	}
-	l.in.n, l.in.ts = b.n, b.ts
+	l.in.n, l.in.ts, l.in.cat = b.n, b.ts, b.cat
 	return &l.in
 }
 

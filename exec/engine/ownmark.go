@@ -12,12 +12,12 @@ type ownMark struct {
 	before, after dataflow.Watermark
 }
 
-// declareOwn finds the sources whose watermark is the query's: the planner gives them a description of their own.
-func (v *view) declareOwn(cat *catalog.Catalog) {
+// declareOwn finds the sources whose watermark is the query's.
+func (v *view) declareOwn() {
 	v.own = make([]*ownMark, len(v.graph.Sources()))
 	for i, s := range v.graph.Sources() {
-		if rel := cat.ByOID(s.Rel.OID); rel != s.Rel && s.Rel.Watermark != nil {
-			v.own[i] = &ownMark{w: s.Rel.Watermark, before: dataflow.NoWatermark, after: dataflow.NoWatermark}
+		if w := s.Rel.Watermark; w != nil && w.Own {
+			v.own[i] = &ownMark{w: w, before: dataflow.NoWatermark, after: dataflow.NoWatermark}
 		}
 	}
 }

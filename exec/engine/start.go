@@ -28,7 +28,7 @@ func (e *Engine) openView(rel *catalog.Relation, cat *catalog.Catalog) *view {
 	sp := e.store.Space(rel.OID)
 	v, err := e.buildView(rel, cat, sp)
 	if err == nil {
-		v.declareOwn(cat)
+		v.declareOwn()
 		v.misfit = sp.Verify()
 	} else {
 		v = emptyView(rel, sp)

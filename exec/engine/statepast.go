@@ -35,6 +35,7 @@ func (*nowhere) shrink() bool                                         { return f
 // past is a copy of a view that follows its history.
 type past struct {
 	e    *Engine
+	cat  *catalog.Catalog
 	view *view
 	// switches are the versions of its processors that came later than the view, by epoch; now are those of the present.
 	switches map[uint64][]*catalog.Processor
@@ -90,7 +91,7 @@ func (e *Engine) readPast(ctx context.Context, rel *catalog.Relation, s *stateSp
 
 // pastOf makes a copy of a view as it was when it was made.
 func (e *Engine) pastOf(rel *catalog.Relation, cat *catalog.Catalog, upTo uint64) (*past, error) {
-	p := &past{e: e, switches: map[uint64][]*catalog.Processor{}}
+	p := &past{e: e, cat: cat, switches: map[uint64][]*catalog.Processor{}}
 	for _, oid := range rel.Processors {
 		if c := cat.ProcessorByOID(oid); c != nil {
 			p.now = append(p.now, c)
@@ -128,7 +129,7 @@ func (e *Engine) pastOf(rel *catalog.Relation, cat *catalog.Catalog, upTo uint64
 	if err != nil {
 		return nil, err
 	}
-	v.declareOwn(cat)
+	v.declareOwn()
 	v.out, v.late, v.dead = &nowhere{}, &nowhere{}, &nowhere{}
 	p.view = v
 	return p, p.fromStreams()
@@ -149,7 +150,7 @@ func (p *past) fromStreams() error {
 // replay catches the copy up to an epoch. each is called after every epoch.
 func (p *past) replay(ctx context.Context, upTo uint64, each func(epoch uint64) error) error {
 	next := uint64(1)
-	h := &history{upTo: upTo, before: func(rec *state.EpochRecord) error {
+	h := &history{upTo: upTo, cat: p.cat, before: func(rec *state.EpochRecord) error {
 		if rec.Epoch != next {
 			return sqlerr.New(codeNoBatch, "[STDS_OFFSET_LOG_UNAVAILABLE] The offset log for batch %d does not exist: the history begins with batch %d", next, rec.Epoch)
 		}

@@ -129,10 +129,21 @@ type epochInput struct {
 	changes func(oid catalog.OID) []part
 	// marks gives a relation's watermark before and after.
 	marks func(oid catalog.OID) mark
+	// cat is the catalog of the epoch, or a later one, for the delays of the streams.
+	cat *catalog.Catalog
 	// stream gives what progress tells of a stream, false of another relation; nil where it isn't known.
 	stream func(oid catalog.OID) (streamInput, bool)
 	// share evaluates for several views what has no state; nil where a view runs by itself.
 	share *sharing
+}
+
+// delay gives the delay of a stream's watermark in the epoch: of contents that are closed, that of the next one, as when they were fed.
+func (in *epochInput) delay(stream catalog.OID) int64 {
+	n := in.n
+	if in.again {
+		n++
+	}
+	return in.cat.DelayIn(stream, n)
 }
 
 // marksIn looks marks up; a relation without one has no watermark.
@@ -220,10 +231,11 @@ func (v *view) runEpoch(in *epochInput) (err error) {
 		v.pushed += int64(x.index)
 		v.sourceRows = append(v.sourceRows, int64(x.index))
 	}
-	x.in = nil
 	clear(x.head.Cols)
 	x.head = batch.Batch{Cols: x.head.Cols[:0]}
-	if err := v.graph.End(); err != nil {
+	err = v.graph.End()
+	x.in = nil
+	if err != nil {
 		return err
 	}
 	_, v.wm = v.graph.OutputWatermark()
@@ -259,7 +271,8 @@ func (v *view) run(in *epochInput) *viewRun {
 			Idle: func(s *dataflow.Source) (bool, bool) {
 				m := v.markOf(x.in, s)
 				return m.idleBefore, m.idleAfter
-			}}
+			},
+			Delay: func(stream catalog.OID) int64 { return x.in.delay(stream) }}
 		v.running = x
 	}
 	x.in, x.info.N, x.info.Again, x.info.Timestamp = in, in.n, in.again, in.ts

@@ -35,9 +35,8 @@ type Props struct {
 	// t + lag > w. In microseconds: 0 for the time of a stream, 1 for a window_time, which is a microsecond before the end that is compared
 	// with w; negative where windows end on whole milliseconds, as watermarks do, so that the next end is a millisecond away.
 	WatermarkLags []int64
-	// WatermarkDelays say, for each of WatermarkCols, by what its watermark is behind the greatest event time of the stream, in microseconds; of several
-	// streams the most.
-	WatermarkDelays []int64
+	// WatermarkDelays say, for each of WatermarkCols, by what its watermark is behind the greatest event time of the stream; of several streams the most.
+	WatermarkDelays []catalog.Delay
 	// Lag is how far behind its input watermark the operator goes, in microseconds: the greatest lag, above 0, of the times that it judges by.
 	Lag int64
 	// HasWatermark says that a declared watermark reaches this node at all, whether or not a column still carries it.
@@ -51,18 +50,18 @@ type Props struct {
 }
 
 // MarkLag gives the lag of a column that carries a watermark (WatermarkLags), 0 for any other.
-func (p *Props) MarkLag(col int) int64 { return p.ofMark(p.WatermarkLags, col) }
+func (p *Props) MarkLag(col int) int64 { return ofMark(p, p.WatermarkLags, col) }
 
 // MarkDelay gives the delay of the watermark that a column carries (WatermarkDelays), 0 for any other.
-func (p *Props) MarkDelay(col int) int64 { return p.ofMark(p.WatermarkDelays, col) }
+func (p *Props) MarkDelay(col int) catalog.Delay { return ofMark(p, p.WatermarkDelays, col) }
 
-func (p *Props) ofMark(of []int64, col int) int64 {
+func ofMark[T any](p *Props, of []T, col int) (none T) {
 	for i, c := range p.WatermarkCols {
 		if c == col && i < len(of) {
 			return of[i]
 		}
 	}
-	return 0
+	return none
 }
 
 // Node is a plan node.
@@ -253,8 +252,10 @@ type (
 		TimeCol int // input column that carries the watermark, -1 for none
 		Within  bool
 		Mode    catalog.OutputMode
-		// DelayMicros is the delay of the watermark that TimeCol carries (Props.WatermarkDelays), for Within.
-		DelayMicros int64
+		// Delay is that of the watermark that TimeCol carries (Props.WatermarkDelays), for Within.
+		Delay catalog.Delay
+		// SpanMicros is about how long a key stays, which is good for the layout of state only: the delay at the time of planning.
+		SpanMicros int64
 	}
 	// OverWindow computes window functions: output is the input's columns, then one for each Func.
 	OverWindow struct {

@@ -53,6 +53,10 @@ type Watermark struct {
 	DelayMicros int64 // 0 or more
 	IdleMicros  int64 // IDLE TIMEOUT; 0: none
 	Advance     bool  // ... ADVANCE
+	// Past are the delays before ALTER ... SET WATERMARK, oldest first, so that epochs can be run again as they were.
+	Past []PastDelay `json:",omitempty"`
+	// Own says that a query declares it on the stream, whose own description has none.
+	Own bool `json:"-"`
 }
 
 // OutputMode is a maintained view's output mode (Spark Structured Streaming's).
@@ -101,8 +105,8 @@ type Relation struct {
 	WatermarkCols []int
 	// WatermarkLags say for each of them how far behind the watermark its values may still be, in microseconds (planner/plan.Props).
 	WatermarkLags []int64 `json:",omitempty"`
-	// WatermarkDelays say for each of them by what the watermark is behind the greatest event time, in microseconds (planner/plan.Props).
-	WatermarkDelays []int64 `json:",omitempty"`
+	// WatermarkDelays say for each of them by what the watermark is behind the greatest event time (planner/plan.Props).
+	WatermarkDelays []Delay `json:",omitempty"`
 
 	Options      map[string]string // WITH options as given, names folded
 	CreatedEpoch uint64            // the epoch in whose record the CREATE stands
