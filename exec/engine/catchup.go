@@ -519,11 +519,12 @@ func (e *Engine) handOver(v *view, f *backfill) bool {
 			return false
 		}
 		if h == nil {
+			e.viewsChanged()
+			e.republish(v) // before it is said to run: who sees that reads it next
 			v.mu.Lock()
 			v.status, v.fill = viewRunning, nil
 			v.mu.Unlock()
-			e.viewsChanged()
-			e.republish(v)
+			e.published.broadcast()
 			e.dirty = true // no checkpoint has it, and an epoch may be long in coming
 			if err := e.allNews(v, v.pos); err != nil {
 				e.fillFailed(v, err)

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,4 +38,32 @@ func TestAlterWhileFilled(t *testing.T) {
 		t.Error(err)
 	}
 	c.want(`SELECT k, n FROM v ORDER BY k`, "1,9000", "2,9000", "3,9000", "4,30")
+}
+
+// TestReadAtHandOver: a view that is filled is never said to run before readers find its rows. They look again and again here, so that one looks in between.
+func TestReadAtHandOver(t *testing.T) {
+	c := openClocked(t)
+	c.exec(`CREATE STREAM s (k int)`, `INSERT INTO s SELECT g FROM generate_series(1, 1000) g`)
+	if err := c.e.do(func() { c.e.opts.BackfillRows = 5 }); err != nil {
+		t.Fatal(err)
+	}
+	never, cancel := context.WithCancel(context.Background())
+	cancel() // they do not wait
+	for range 100 {
+		c.exec(`CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM s`)
+		oid := c.e.current().cat.Relation("public", "v").OID
+		var readers sync.WaitGroup
+		for range 2 {
+			readers.Go(func() {
+				for c.e.waitReadable(never, oid) != nil {
+				}
+				if c.e.current().contents(oid) == nil {
+					t.Error("it runs and has no rows")
+				}
+			})
+		}
+		readers.Wait()
+		c.want(`SELECT n FROM v`, "1000")
+		c.exec(`DROP MATERIALIZED VIEW v`)
+	}
 }

@@ -18,8 +18,7 @@ import (
 
 // tripler multiplies the second column in memory of its own, which it uses again, and gives the first on with the gift that it came with. What fails is left out.
 type tripler struct {
-	n   *batch.Vector
-	all []int32
+	n *batch.Vector
 }
 
 func (p *tripler) EndEpoch(*dataflow.Epoch, dataflow.Emit) error { return nil }
