@@ -355,6 +355,7 @@ func (b *epochBuild) recreate(all []catalog.OID) error {
 			return err
 		}
 		r.DependsOn = q.DependsOn
+		derive(r, q.Root.Props()) // a plain view beneath may now read other relations
 		if err := b.createView(r); err != nil {
 			return err
 		}

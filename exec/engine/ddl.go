@@ -218,6 +218,9 @@ func (b *epochBuild) createView(rel *catalog.Relation) error {
 		// The plan must be one that runs: built once here, where an error still belongs to the statement.
 		q, err := b.e.planView(&r, b.cat)
 		if err == nil {
+			err = hasItsColumns(&r, q)
+		}
+		if err == nil {
 			_, err = exec.NewGraph(q.Root, dataflow.PolicyMin, table.NewTransient(), viewEnv(&r), exec.Slots{})
 		}
 		if err != nil {
@@ -328,14 +331,21 @@ func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
 		rel.Columns = append(rel.Columns, catalog.Column{Name: name, Type: t})
 	}
 	rel.DependsOn, rel.Processors, rel.StateReads = q.DependsOn, q.Processors, q.StateReads
-	if rel.Kind == catalog.MatView {
-		rel.AppendOnly = p.AppendOnly
-		if p.HasWatermark {
-			rel.WatermarkCols, rel.WatermarkLags, rel.WatermarkDelays = p.WatermarkCols, p.WatermarkLags, p.WatermarkDelays
-		}
-		if len(p.Keys) > 0 {
-			rel.PrimaryKey = shortest(p.Keys)
-		}
+	derive(rel, p)
+}
+
+// derive fills in what the plan says of a materialized view beside its columns.
+func derive(rel *catalog.Relation, p *plan.Props) {
+	if rel.Kind != catalog.MatView {
+		return
+	}
+	rel.AppendOnly = p.AppendOnly
+	rel.WatermarkCols, rel.WatermarkLags, rel.WatermarkDelays, rel.PrimaryKey = nil, nil, nil, nil
+	if p.HasWatermark {
+		rel.WatermarkCols, rel.WatermarkLags, rel.WatermarkDelays = p.WatermarkCols, p.WatermarkLags, p.WatermarkDelays
+	}
+	if len(p.Keys) > 0 {
+		rel.PrimaryKey = shortest(p.Keys)
 	}
 }
 

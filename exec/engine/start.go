@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -58,17 +59,25 @@ func (e *Engine) buildView(rel *catalog.Relation, cat *catalog.Catalog, sp *tabl
 	if err != nil {
 		return nil, err
 	}
+	if err := hasItsColumns(rel, q); err != nil {
+		return nil, err
+	}
+	partitions, _ := e.partitionsOf(rel)
+	return newView(rel, q, sp, viewEnv(rel), partitions, e.opts.SideBySide)
+}
+
+// hasItsColumns gives the error of a plan with other columns than its view has: those of a plain view beneath may have changed.
+func hasItsColumns(rel *catalog.Relation, q *plan.Query) error {
 	cols := q.Root.Props().Columns
 	same := len(cols) == len(rel.Columns)
 	for i := 0; same && i < len(cols); i++ {
 		t := cols[i].Type
 		same = t.Same(rel.Columns[i].Type) || t.Kind == types.Unknown && rel.Columns[i].Type.Kind == types.Text
 	}
-	if !same {
-		return nil, sqlerr.New(sqlerr.NotInPrerequisiteState, "the query of materialized view \"%s\" now gives other columns than the view has", rel.Name)
+	if same {
+		return nil
 	}
-	partitions, _ := e.partitionsOf(rel)
-	return newView(rel, q, sp, viewEnv(rel), partitions, e.opts.SideBySide)
+	return sqlerr.New(sqlerr.NotInPrerequisiteState, "the query of materialized view \"%s\" now gives other columns than the view has", rel.Name)
 }
 
 // emptyView is a view without operators.
