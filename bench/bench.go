@@ -98,25 +98,7 @@ func run(ctx context.Context, o Options) error {
 	if err := nexmarkRun(ctx, o); err != nil {
 		return err
 	}
-	if o.wants("incremental") {
-		if err := incremental(ctx, o); err != nil {
-			return err
-		}
-	}
-	if o.wants("timers") {
-		if err := timers(ctx, o); err != nil {
-			return err
-		}
-	}
-	if o.wants("soak") {
-		if err := soak(ctx, o); err != nil {
-			return err
-		}
-	}
-	for _, w := range []struct {
-		name string
-		run  func(context.Context, Options) error
-	}{{"scaling", scaling}, {"pauses", pauses}, {"views", views}, {"large", largeState}} {
+	for _, w := range tables {
 		if !o.wants(w.name) {
 			continue
 		}
@@ -163,10 +145,7 @@ func served(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	for _, w := range []struct {
-		name string
-		run  func(context.Context, *Options) ([]Figure, error)
-	}{{"wire-group-commit", groupCommit}, {"latency", latency}, {"read-points", pointReads}, {"read-scan", scans}, {"read-beside-writes", interference}, {"recovery", recovery}} {
+	for _, w := range wireWorkloads {
 		if err := measure(w.name, w.run); err != nil {
 			return err
 		}
@@ -176,19 +155,6 @@ func served(ctx context.Context, o *Options) error {
 		o.figures.add(all...)
 	}
 	return nil
-}
-
-func (o *Options) wants(name string) bool {
-	if len(o.Names) == 0 {
-		return true
-	}
-	for _, n := range o.Names {
-		whole := slices.ContainsFunc(workloads, func(w *workload) bool { return w.name == n })
-		if n == name || !whole && strings.HasPrefix(name, n+"-") || strings.HasPrefix(n, name+"-") && (name == "scaling" || name == "pauses" || name == "large") {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *result) print(w io.Writer) {

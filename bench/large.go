@@ -26,7 +26,7 @@ func largeState(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.Out, "\nState of many keys under a small budget: a count and a sum by key, of which the view has a row each. A hot key is one of a fortieth of all;\nin the last phase one row in ten has any key. CPU and elapsed time are microseconds a row; the longest is the time that the loop ran for one epoch of %d rows, milliseconds, and in brackets elapsed time,\nwhich has the waits for a checkpoint where epochs make state faster than it is written. RSS has the pages of the program's own file, anon has not.\n\n", epochRows)
 	fmt.Fprintf(o.Out, "%-12s %-14s %9s %9s %11s %9s %9s %9s %9s %16s\n", "workload", "phase", "M rows", "CPU us", "elapsed us", "peak RSS", "of budget", "anon MB", "heap MB", "longest ms")
 	for _, s := range sizes {
-		name := fmt.Sprintf("large-%dM", s.keys/1_000_000)
+		name := largeName(s.keys)
 		if !o.Smoke && !o.wants(name) {
 			continue
 		}
@@ -37,6 +37,8 @@ func largeState(ctx context.Context, o Options) error {
 	}
 	return nil
 }
+
+func largeName(keys int64) string { return fmt.Sprintf("large-%dM", keys/1_000_000) }
 
 // largeRun is a database of which the state is larger than memory.
 type largeRun struct {

@@ -36,7 +36,7 @@ type scaledDB struct {
 func scaling(ctx context.Context, o Options) error {
 	var all []Figure
 	for _, w := range workloads {
-		if w.keys < 100_000 || !o.wants("scaling-"+w.name) {
+		if !w.scales() || !o.wants("scaling-"+w.name) {
 			continue
 		}
 		got, err := w.scaling(ctx, &o)
@@ -49,6 +49,9 @@ func scaling(ctx context.Context, o Options) error {
 	o.figures.add(all...)
 	return nil
 }
+
+// scales says that there are keys enough to be shared out.
+func (w *workload) scales() bool { return w.keys >= 100_000 }
 
 func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err error) {
 	warm, rounds := w.warm, scalingRounds

@@ -38,13 +38,21 @@ func Main(args []string) int {
 		fmt.Fprint(flags.Output(), usage)
 		flags.PrintDefaults()
 	}
-	if err := flags.Parse(args); err != nil {
+	args, err := ParseArgs(flags, args)
+	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
 	}
-	files, err := findFiles(flags.Args())
+	modes := splitModes(*mode)
+	for _, m := range modes {
+		if !slices.Contains(allModes, m) {
+			fmt.Fprintf(os.Stderr, "unknown mode %q: --mode is %s, a list of these with commas, or all\n", m, allModes)
+			return 2
+		}
+	}
+	files, err := findFiles(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -53,7 +61,7 @@ func Main(args []string) int {
 	defer cancel()
 	var reports []Report
 	failed := false
-	for _, m := range splitModes(*mode) {
+	for _, m := range modes {
 		opts := Options{URL: *url, Mode: m, Complete: *complete, RestartEvery: *every, Timeout: *timeout}
 		for _, f := range files {
 			rep, err := runFile(ctx, opts, f)
@@ -80,7 +88,7 @@ func Main(args []string) int {
 
 func splitModes(s string) []Mode {
 	if s == "all" {
-		return []Mode{AsIs, Before, After, Restarting}
+		return allModes
 	}
 	var ms []Mode
 	for _, m := range strings.Split(s, ",") {

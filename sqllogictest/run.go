@@ -30,6 +30,8 @@ const (
 	Restarting Mode = "restart"
 )
 
+var allModes = []Mode{AsIs, Before, After, Restarting}
+
 // Options say how files are run.
 type Options struct {
 	URL  string // of the server, as pgx understands it
@@ -52,7 +54,7 @@ func Run(ctx context.Context, opts Options, files ...string) (Report, error) {
 	if opts.Mode == "" {
 		opts.Mode = AsIs
 	}
-	if !slices.Contains([]Mode{AsIs, Before, After, Restarting}, opts.Mode) {
+	if !slices.Contains(allModes, opts.Mode) {
 		return Report{}, fmt.Errorf("unknown mode %q", opts.Mode)
 	}
 	if opts.Mode == Restarting && opts.Restart == nil {

@@ -23,11 +23,12 @@ func benchMain(args []string) int {
 	profile := fs.String("cpuprofile", "", "write a CPU profile of this process to this `file`")
 	tracing := fs.String("trace", "", "write an execution trace of this process, for go tool trace, to this `file`")
 	allocs := fs.String("allocprofile", "", "write a profile of every allocation that the engine's workloads count to this `file`, which makes them slow")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+	names, code := parse(fs, args)
+	if names == nil {
+		return code
+	}
+	if err := bench.Check(names); err != nil {
+		return misuse(fs, "%v", err)
 	}
 	binary, err := os.Executable()
 	if err != nil {
@@ -58,7 +59,7 @@ func benchMain(args []string) int {
 	if *allocs != "" {
 		runtime.MemProfileRate = 0 // until a workload measures
 	}
-	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: fs.Args(), Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs, ProfileAllocs: *allocs != ""}
+	o := bench.Options{Smoke: *smoke, JSON: *asJSON, Names: names, Out: os.Stdout, Binary: binary, Profiles: *profiles, Partitions: *partitions, Epochs: *epochs, ProfileAllocs: *allocs != ""}
 	if err := bench.Run(context.Background(), o); err != nil {
 		return fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 
@@ -14,11 +15,18 @@ import (
 
 // checkMain verifies a data directory offline.
 func checkMain(args []string) int {
-	if len(args) != 1 || args[0] == "--help" || args[0] == "-h" {
-		fmt.Fprintln(os.Stderr, "usage: tidemark check DIR")
-		return 2
+	fs := flag.NewFlagSet("check", flag.ContinueOnError)
+	fs.Usage = func() { fmt.Fprintln(os.Stderr, "usage: tidemark check DIR") }
+	dirs, code := parse(fs, args)
+	switch {
+	case dirs == nil:
+		return code
+	case len(dirs) == 0:
+		return misuse(fs, "no data directory to check")
+	case len(dirs) > 1:
+		return unexpected(fs, dirs[1])
 	}
-	rep, err := checkpoint.Check(args[0])
+	rep, err := checkpoint.Check(dirs[0])
 	if err != nil {
 		return fatal(err)
 	}
@@ -29,7 +37,7 @@ func checkMain(args []string) int {
 	if len(rep.Problems) > 0 {
 		return 1
 	}
-	return checkViews(args[0])
+	return checkViews(dirs[0])
 }
 
 // checkViews opens the database as a server would and compares every view with its query run afresh.
@@ -60,7 +68,15 @@ func checkViews(dir string) int {
 	return code
 }
 
-func versionMain([]string) int {
+func versionMain(args []string) int {
+	fs := flag.NewFlagSet("version", flag.ContinueOnError)
+	rest, code := parse(fs, args)
+	switch {
+	case rest == nil:
+		return code
+	case len(rest) > 0:
+		return unexpected(fs, rest[0])
+	}
 	fmt.Printf("tidemark %s (PostgreSQL %s compatible)\n", engine.Version, engine.ServerVersion)
 	return 0
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,13 +17,14 @@ const defaultURL = "postgres://tidemark@127.0.0.1:7432/tidemark?sslmode=disable"
 func runMain(args []string) int {
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
 	url := fs.String("url", defaultURL, "server to run against")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+	files, code := parse(fs, args)
+	switch {
+	case files == nil:
+		return code
+	case len(files) == 0:
+		return misuse(fs, "no script to run")
 	}
-	for _, f := range fs.Args() {
+	for _, f := range files {
 		if err := runFile(context.Background(), *url, f); err != nil {
 			return fatal(fmt.Errorf("%s: %w", f, err))
 		}

@@ -54,11 +54,20 @@ func serveMain(args []string) int {
 	virtual := fs.Bool("virtual-clock", false, "for tests: processing time stands still until SET CLOCK moves it")
 	profile := fs.String("cpu-profile", "", "write a CPU profile (pprof) of the whole run to this file")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+	rest, code := parse(fs, args)
+	switch {
+	case rest == nil:
+		return code
+	case len(rest) > 0:
+		return unexpected(fs, rest[0])
+	}
+	var err error
+	if o.memory, err = parseBytes(memory); err != nil {
+		return misuse(fs, "--memory: %v", err)
+	}
+	level, err := zerolog.ParseLevel(o.logLevel)
+	if err != nil || o.logLevel == "" {
+		return misuse(fs, "--log-level: unknown log level %q", o.logLevel)
 	}
 	if *profile != "" {
 		end, err := startProfile(*profile)
@@ -69,14 +78,6 @@ func serveMain(args []string) int {
 	}
 	if *virtual {
 		o.clock = engine.NewVirtualClock()
-	}
-	var err error
-	if o.memory, err = parseBytes(memory); err != nil {
-		return fatal(err)
-	}
-	level, err := zerolog.ParseLevel(o.logLevel)
-	if err != nil {
-		return fatal(fmt.Errorf("unknown log level %q", o.logLevel))
 	}
 	log := zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: true}).Level(level).With().Timestamp().Logger()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)

@@ -19,7 +19,15 @@ import (
 // asServer is the variable by which a test runs this binary as a server of its own, so that it can be killed.
 const asServer = "TIDEMARK_TEST_SERVE"
 
+// asProgram is the variable by which a test runs this binary as tidemark with the arguments in it.
+const asProgram = "TIDEMARK_TEST_ARGS"
+
 func TestMain(m *testing.M) {
+	if args, ok := os.LookupEnv(asProgram); ok {
+		os.Args = append(os.Args[:1], strings.FieldsFunc(args, func(r rune) bool { return r == '\x1f' })...)
+		main()
+		os.Exit(0)
+	}
 	if args := os.Getenv(asServer); args != "" {
 		os.Exit(serveMain(strings.Split(args, "\x1f")))
 	}
