@@ -70,8 +70,9 @@ func (o *Options) cacheBytes() int64 { return max(o.MemoryBytes/8, minCache) }
 // ownBytes is the budget without the program itself.
 func (o *Options) ownBytes() int64 { return o.MemoryBytes - min(programBytes, o.MemoryBytes/4) }
 
-// keptState is what is kept of operator state when it is too much, beside filters of so many bytes, which can't be evicted: eleven to sixteen bits for each
-// entry that is only on disk. The more they take the less is kept, or nothing would be left for what is to be written.
+// keptState is what is kept of operator state when it is too much, beside filters of so many bytes, which can't be evicted: eleven to twenty bits for each
+// entry that is only on disk, if these are many times more than those in memory, and else up to 17 bytes for each of the latter. The more they take the less
+// is kept, or nothing would be left for what is to be written.
 func (o *Options) keptState(filters int64) int64 {
 	return min(max(o.ownBytes()/16*6-filters, o.ownBytes()/16*3), o.ownBytes()/4)
 }

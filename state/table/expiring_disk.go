@@ -95,7 +95,7 @@ func (t *Expiring) learn(x *stretch) {
 	t.rows.recount(x)
 	t.rows.scanChunks(x, 0, 1<<16, func(d diskRow) bool {
 		if !x.expired(d.time) {
-			x.cold.filter.add(HashBytes(d.key), int(x.base))
+			x.cold.filter.add(HashBytes(d.key), int(x.base), false)
 		}
 		return true
 	})
@@ -251,7 +251,7 @@ func (t *Expiring) remember(x *stretch, n int) int {
 	for z.at < z.to && n > 0 {
 		r := x.look(z.at)
 		if x.cold.known && !x.expired(r.time()) {
-			x.cold.filter.add(HashBytes(r.key()), int(x.rows))
+			x.cold.filter.add(HashBytes(r.key()), int(x.rows), false)
 		}
 		z.at = x.next(after(z.at, r))
 		n--

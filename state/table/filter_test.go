@@ -2,35 +2,74 @@ package table
 
 import "testing"
 
-// TestFilter: what was added is found, and of what wasn't little is, however far the filter grew.
+// TestFilter: what was added is found, and of what wasn't little is, however far the filter grew. How many bits it has for each hash is as documented.
 func TestFilter(t *testing.T) {
 	r := seeded(t)
-	var f filter
-	seen := map[uint64]bool{}
-	for range 150_000 {
-		k := r.Int64() >> r.IntN(60) // small ones come again
-		f.add(hashInt(k), 20_000)
-		seen[hashInt(k)] = true
-	}
-	for h := range seen {
-		if !f.has(h) {
-			t.Fatalf("%x is lost", h)
-		}
-	}
-	wrong, asked := 0, 0
-	for k := range int64(200_000) {
-		if h := hashInt(k << 20); !seen[h] {
-			asked++
-			if f.has(h) {
-				wrong++
+	for _, c := range []struct {
+		first int
+		thin  bool
+		most  func(times float64) float64 // bits of a hash, when it has so many times as many as were first
+	}{
+		{20_000, false, func(times float64) float64 { return 11.2 * max(1/times, 1.5) }},
+		{60_000, true, func(times float64) float64 {
+			thin := 512. / (12 + 3*(46-12)) / times // a line has 512 bits
+			switch {
+			case times < 12./(12+3*(46-12)):
+				return thin
+			case times < 1:
+				return 3 * thin
+			}
+			return 3 * 512. / (12 + 3*(46-12)) * 1.5
+		}},
+	} {
+		var f filter
+		seen := map[uint64]bool{}
+		for len(seen) < 150_000 {
+			k := r.Int64() >> r.IntN(60) // small ones come again
+			f.add(hashInt(k), c.first, c.thin)
+			if seen[hashInt(k)] = true; len(seen)%1000 == 0 {
+				if bits, most := float64(8*f.size)/float64(f.n), c.most(float64(f.n)/float64(c.first)); bits > most*1.01 || bits < 10.9 {
+					t.Fatalf("%d hashes have %.1f bits each, not %.1f: %d were first, %t", f.n, bits, most, c.first, c.thin)
+				}
 			}
 		}
+		for h := range seen {
+			if !f.has(h) {
+				t.Fatalf("%x is lost", h)
+			}
+		}
+		wrong, asked := 0, 0
+		for k := range int64(200_000) {
+			if h := hashInt(k << 20); !seen[h] {
+				asked++
+				if f.has(h) {
+					wrong++
+				}
+			}
+		}
+		if rate := float64(wrong) / float64(asked); rate > float64(len(f.parts))/150*1.1 {
+			t.Errorf("%d of %d that were not added are found in %d parts", wrong, asked, len(f.parts))
+		}
 	}
-	if wrong*100 > asked*3*len(f.parts) {
-		t.Errorf("%d of %d that were not added are found in %d parts", wrong, asked, len(f.parts))
+}
+
+// TestFilterOfLittleMore: of a table that is only a little larger than memory the filter is a small part.
+func TestFilterOfLittleMore(t *testing.T) {
+	const n = 200_000
+	b := &countingBacking{memBacking: memBacking{m: map[string]string{}}}
+	sp := Open(b)
+	sp.SetBudget(1)
+	h := sp.Hash(Decl{Name: "t", Words: 1, IntKey: true})
+	for k := range int64(n) {
+		h.findOrAddInt(k)
 	}
-	if perKey := float64(8*f.size) / float64(len(seen)); perKey > 30 {
-		t.Errorf("%.0f bits for each", perKey)
+	b.write(t, sp.Freeze())
+	all := sp.MemBytes()
+	for _, part := range []int64{80, 50, 0} { // percent that is kept
+		sp.Evict(all * part / 100)
+		if f := sp.FilterBytes(); f == 0 || f > 6*n*21/20 || f > all/4 {
+			t.Errorf("a filter of %d bytes, with %d %% of %d bytes kept", f, part, all)
+		}
 	}
 }
 

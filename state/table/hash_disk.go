@@ -65,9 +65,10 @@ func (t *Hash) cut(n int64) {
 
 func segBitsOf(n int64) uint { return min(uint(bits.Len64(uint64(n/segmentEntries))), maxSegBits) }
 
-// firstFilter is for how many times more entries than are in memory a filter has room at first: state that does not fit mostly is several times larger, and each part that
-// is added later has more new keys sought on disk for nothing.
-const firstFilter = 12
+// firstFilter is for how many times more entries than are in memory the first part of a filter has room once it is widened: state that does not fit mostly is several
+// times larger, and each part that is added later has more new keys sought on disk for nothing. Until then, where about as many entries are on disk
+// as were in memory, it takes less than six bytes for each of these: state may be only a little more than has room.
+const firstFilter = 10
 
 // lose notes that an entry is from now on only on disk.
 func (t *Hash) lose(hash uint64) {
@@ -82,7 +83,7 @@ func (t *Hash) lose(hash uint64) {
 		d.missing++
 	}
 	if *seg&segKnown != 0 {
-		d.filter.add(hash, firstFilter*t.used)
+		d.filter.add(hash, firstFilter*t.used, true)
 		t.renewFilter()
 	}
 }

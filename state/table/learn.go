@@ -74,7 +74,7 @@ func (t *Hash) readHashes(seg uint32) {
 		if !t.intKey {
 			hash = HashBytes(r.key)
 		}
-		d.filter.add(hash, int(d.absent))
+		d.filter.add(hash, int(d.absent), false)
 		return true
 	})
 }
