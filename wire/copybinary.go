@@ -128,7 +128,7 @@ func (d *binaryDecoder) row(p []byte) (int, error) {
 		}
 		at += size
 	}
-	return n, d.sink.endRow(n)
+	return n, d.sink.endRow(nil, n)
 }
 
 // rowLen gives the length of a tuple, 0 where it is not complete.

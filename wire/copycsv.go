@@ -141,7 +141,7 @@ func (d *csvDecoder) quotedRow(line []byte) error {
 	if last < 0 && len(line) > 0 {
 		return s.extra(line)
 	}
-	return s.endRow(len(line))
+	return s.endRow(line, len(line))
 }
 
 // field appends a value.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
@@ -58,22 +59,52 @@ func (c *conn) copyFrom(ctx context.Context, in session.CopyIn) (tag string, err
 	if err != nil {
 		return "", err
 	}
-	if err := c.copyMessages(ctx, dec); err != nil {
-		return "", err
-	}
-	if err := dec.finish(); err != nil {
-		return "", err
-	}
-	if err := sink.flush(); err != nil {
-		return "", err
+	if err := c.copyRows(ctx, sink, dec); err != nil {
+		return "", withKept(ctx, err, in)
 	}
 	var rows int64
 	err = c.engine(func() (err error) {
 		rows, err = in.Commit(ctx)
 		return err
 	})
-	done = err == nil
-	return fmt.Sprintf("COPY %d", rows), err
+	if err != nil {
+		if row := (*session.RowError)(nil); errors.As(err, &row) {
+			err = sink.placed(err)
+		}
+		return "", withKept(ctx, err, in)
+	}
+	done = true
+	return fmt.Sprintf("COPY %d", rows), nil
+}
+
+// copyRows reads the data to its end and gives all rows on.
+func (c *conn) copyRows(ctx context.Context, sink *copySink, dec copyDecoder) error {
+	err := c.copyMessages(ctx, dec)
+	if err == nil {
+		err = dec.finish()
+	}
+	if err != nil {
+		if ctx.Err() != nil || c.lost != nil {
+			return err
+		}
+		return sink.settle(err)
+	}
+	return sink.flush()
+}
+
+// withKept adds to the error of a COPY how many of its rows stay, so that whoever repeats it can leave them out.
+func withKept(ctx context.Context, err error, in session.CopyIn) error {
+	n := in.Kept()
+	if n == 0 {
+		return err
+	}
+	e := *clientError(ctx, err)
+	s, verb := "rows were", "stay"
+	if n == 1 {
+		s, verb = "row was", "stays"
+	}
+	e.Detail = strings.TrimSpace(fmt.Sprintf("%s\nThe first %d %s copied and %s.", e.Detail, n, s, verb))
+	return &e
 }
 
 // copyMessages hands the data of CopyData messages to dec until CopyDone.

@@ -176,5 +176,5 @@ func (s *lineScanner) plainRow(line []byte) error {
 	if last < 0 && len(line) > 0 {
 		return s.sink.extra(line)
 	}
-	return s.sink.endRow(len(line))
+	return s.sink.endRow(line, len(line))
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -27,10 +28,12 @@ type copySink struct {
 	maxRow   int
 	line     int64 // of the input, from 1; of binary data the row's number
 	emit     func(*batch.Batch) error
+	marks    rowMarks
+	failed   bool // emit gave an error
 }
 
 func newCopySink(in session.CopyIn, env *types.Env, maxRow int, emit func(*batch.Batch) error) *copySink {
-	s := &copySink{relation: in.Relation(), cols: in.Columns(), maxRow: maxRow, emit: emit}
+	s := &copySink{relation: in.Relation(), cols: in.Columns(), maxRow: maxRow, emit: emit, marks: newRowMarks(in.Rules(), batch.Target)}
 	ts := make([]types.Type, len(s.cols))
 	s.parse = make([]fieldParser, len(s.cols))
 	for i, col := range s.cols {
@@ -41,11 +44,13 @@ func newCopySink(in session.CopyIn, env *types.Env, maxRow int, emit func(*batch
 	return s
 }
 
-// endRow finishes a row of n bytes of input.
-func (s *copySink) endRow(n int) error {
+// endRow finishes a row of n bytes of input; line is nil where the data has no lines.
+func (s *copySink) endRow(line []byte, n int) error {
+	s.marks.row(s.batch.N, s.line, line)
 	s.batch.N++
 	s.size += n
-	if s.batch.N >= batch.Target || s.size >= copyBatchBytes {
+	// A row that will be refused is given on at once: its error comes before those of later lines, as in PostgreSQL.
+	if s.batch.N >= s.marks.most || s.size >= copyBatchBytes || s.marks.nulled {
 		return s.flush()
 	}
 	return nil
@@ -57,19 +62,54 @@ func (s *copySink) flush() error {
 		return nil
 	}
 	if err := s.emit(s.batch); err != nil {
-		e := *sqlerr.From(err)
-		if e.Where == "" {
-			e.Where = "COPY " + s.relation
-		}
-		return &e
+		s.failed = true
+		return s.placed(err)
 	}
+	s.marks.gave(s.batch.N, batch.Target)
 	s.batch.Reset()
 	s.size = 0
 	return nil
 }
 
+// settle gives the error to tell when reading ended with err. PostgreSQL tests each row as it reads it: what is wrong with a row before the
+// place of err, which is in the batch still, comes first.
+func (s *copySink) settle(err error) error {
+	if s.failed || s.batch.N == 0 || !s.marks.rules.Rows {
+		return err
+	}
+	s.batch = s.batch.Slice(0, s.batch.N) // without the fields of a row that did not end
+	if first := s.flush(); first != nil {
+		return first
+	}
+	return err
+}
+
+// placed adds to an error of the rows' taker where in the input the row at fault stood, in PostgreSQL's words.
+func (s *copySink) placed(err error) error {
+	e := *sqlerr.From(err)
+	where := "COPY " + s.relation
+	if row := (*session.RowError)(nil); errors.As(err, &row) {
+		if line := s.marks.lines.of(row.Row); line > 0 {
+			where += fmt.Sprintf(", line %d", line)
+		}
+		if text, ok := s.marks.texts.of(row.Row - s.marks.given); ok && row.Shown {
+			where += fmt.Sprintf(": \"%s\"", display(text))
+		}
+	}
+	if e.Where != "" {
+		where = e.Where + "\n" + where
+	}
+	e.Where = where
+	return &e
+}
+
 // null appends NULL to column c.
-func (s *copySink) null(c int) { s.batch.Cols[c].AppendNull() }
+func (s *copySink) null(c int) {
+	s.batch.Cols[c].AppendNull()
+	if not := s.marks.rules.NotNull; c < len(not) && not[c] {
+		s.marks.nulled = true
+	}
+}
 
 // text appends a value in text form to column c.
 func (s *copySink) text(c int, raw []byte) error {

@@ -151,7 +151,7 @@ func (d *textDecoder) escapedRow(line []byte) error {
 			rest = rest[n+1:]
 		}
 	}
-	return s.endRow(len(line))
+	return s.endRow(line, len(line))
 }
 
 // fieldLen gives the length of the first field of b.

@@ -25,6 +25,7 @@ type fakeEngine struct {
 	table   *batch.Batch
 	columns []session.Column // of table, for COPY
 	format  session.CopyFormat
+	rules   session.CopyRules
 	params  session.Params // of the last session
 }
 
@@ -282,6 +283,8 @@ type fakeCopyIn struct {
 func (c *fakeCopyIn) Format() *session.CopyFormat { return &c.e.format }
 func (c *fakeCopyIn) Columns() []session.Column   { return c.e.columns }
 func (c *fakeCopyIn) Relation() string            { return "t" }
+func (c *fakeCopyIn) Rules() session.CopyRules    { return c.e.rules }
+func (c *fakeCopyIn) Kept() int64                 { return 0 }
 func (c *fakeCopyIn) Abort()                      { c.e.note("abort") }
 
 func (c *fakeCopyIn) Write(_ context.Context, b *batch.Batch) error {

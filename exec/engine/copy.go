@@ -270,21 +270,43 @@ func (c *copyIn) Columns() []session.Column {
 // Relation implements session.CopyIn.
 func (c *copyIn) Relation() string { return c.rel.Name }
 
+// Rules implements session.CopyIn.
+func (c *copyIn) Rules() session.CopyRules {
+	r := session.CopyRules{UnitRows: c.batchRows, NotNull: make([]bool, len(c.cols)), Rows: c.ins.refuses()}
+	for i, k := range c.cols {
+		r.NotNull[i] = c.rel.Columns[k].NotNull
+	}
+	r.Keys = c.rel.Kind == catalog.Table && len(uniqueKeys(c.rel)) > 0
+	return r
+}
+
+// Kept implements session.CopyIn.
+func (c *copyIn) Kept() int64 {
+	if c.s.tx != nil {
+		return 0
+	}
+	return c.total
+}
+
 // Write implements session.CopyIn.
 func (c *copyIn) Write(ctx context.Context, b *batch.Batch) (err error) {
 	defer sqlerr.Recover(&err)
 	full, err := c.ins.complete(b)
 	if err != nil {
-		return err
+		return rowsLater(err, c.total+int64(c.pending))
 	}
 	c.pending += full.N
-	if c.batchRows > 0 {
-		c.hold(full)
-		if c.pending >= c.batchRows {
-			return c.flush(ctx)
-		}
-		return nil
+	if err := c.keep(full); err != nil {
+		return err
 	}
+	if c.batchRows > 0 && c.pending >= c.batchRows {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+// keep keeps rows until flush.
+func (c *copyIn) keep(full *batch.Batch) error {
 	if c.spool == nil && c.pending >= spoolRows && c.rel.Kind == catalog.Stream && c.s.tx == nil {
 		c.spool = c.s.e.store.NewSpool(false)
 		for _, b := range c.chunks {
@@ -325,24 +347,29 @@ func (c *copyIn) flush(ctx context.Context) error {
 			if err := sameRelation(w, c.rel); err != nil {
 				return err
 			}
+			before := c.total
 			for _, b := range chunks {
 				if err := insertRows(w, c.rel, b); err != nil {
-					return err
+					return rowsLater(err, before)
 				}
+				before += int64(b.N)
 			}
 			return nil
 		})
 	}
 	if err != nil {
-		if c.batchRows > 0 {
-			e := *sqlerr.From(err)
-			e.Detail = strings.TrimSpace(e.Detail + " " + strconv.FormatInt(c.total, 10) + " rows before it were copied.")
-			return &e
-		}
 		return err
 	}
 	c.total += int64(n)
 	return nil
+}
+
+// rowsLater counts the row of an error, if it is one row's, from n rows earlier.
+func rowsLater(err error, n int64) error {
+	if row := (*session.RowError)(nil); errors.As(err, &row) {
+		row.Row += n
+	}
+	return err
 }
 
 // flushSpool makes the rows of a large COPY part of an epoch: they are in the log already, invisible until its record names them.
@@ -442,7 +469,26 @@ func (s *sess) newInserter(rel *catalog.Relation, cols []int) (*inserter, error)
 	return in, nil
 }
 
-// complete gives rows with all columns of the relation, as a batch of its own, and tests NOT NULL and CHECK.
+// refuses says whether complete may fail for a row that has no NULL in a column of its own that is NOT NULL.
+func (in *inserter) refuses() bool {
+	if len(in.checks.checks) > 0 {
+		return true
+	}
+	for _, f := range in.defaults.Fill {
+		if in.from[f.Col] < 0 {
+			return true
+		}
+	}
+	for c, col := range in.rel.Columns {
+		if in.from[c] < 0 && col.NotNull && !col.Hidden && (in.defaults.Rows == nil || in.defaults.Rows.Cols[c].IsNull(0)) {
+			return true
+		}
+	}
+	return false
+}
+
+// complete gives rows with all columns of the relation, as a batch of its own, and tests NOT NULL and CHECK. An error of a row is a
+// *session.RowError.
 func (in *inserter) complete(b *batch.Batch) (*batch.Batch, error) {
 	out := &batch.Batch{N: b.N, Cols: make([]*batch.Vector, len(in.rel.Columns))}
 	var fill []planner.ColumnExpr

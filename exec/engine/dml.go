@@ -221,7 +221,7 @@ func (d *dml) value(e plan.Expr) (types.Datum, error) {
 	return kernel.EvalConst(planner.BindExpr(e, d.params), d.env)
 }
 
-// fillColumns computes columns whose default is an expression, for every row.
+// fillColumns computes columns whose default is an expression, for every row. An error of a row is a *session.RowError.
 func fillColumns(rows *batch.Batch, fill []planner.ColumnExpr, params []types.Datum, env *kernel.Env) error {
 	for _, f := range fill {
 		k, err := kernel.Compile(planner.BindExpr(f.Expr, params), rows.Types())
@@ -230,7 +230,7 @@ func fillColumns(rows *batch.Batch, fill []planner.ColumnExpr, params []types.Da
 		}
 		v, errs := k.Eval(env, rows, nil)
 		if len(errs) > 0 {
-			return errs[0].Err
+			return firstRow(errs)
 		}
 		col := batch.NewVector(rows.Cols[f.Col].Type, rows.N)
 		col.AppendVector(v, nil)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
+	"github.com/tidemarkdb/tidemark/sql/session"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
 	"github.com/tidemarkdb/tidemark/state"
@@ -61,18 +62,23 @@ func appendKey(dst []byte, rel *catalog.Relation, key []types.Datum) []byte {
 	return encodeKey(dst, rel, rel.PrimaryKey, key)
 }
 
-// keysFree tests that the rows' keys are neither in the table nor repeated among them.
+// keysFree tests that the rows' keys are neither in the table nor repeated among them; the error is the first such row's, as a
+// *session.RowError.
 func keysFree(w writer, rel *catalog.Relation, b *batch.Batch) error {
-	for _, key := range uniqueKeys(rel) {
-		seen := make(map[string]bool, b.N)
-		var buf []byte
-		for i := 0; i < b.N; i++ {
+	keys := uniqueKeys(rel)
+	seen := make([]map[string]bool, len(keys))
+	for k := range keys {
+		seen[k] = make(map[string]bool, b.N)
+	}
+	var buf []byte
+	for i := 0; i < b.N; i++ {
+		for k, key := range keys {
 			vals, null := keyValues(b, i, key)
 			if null {
 				continue
 			}
 			buf = encodeKey(buf[:0], rel, key, vals)
-			taken := seen[string(buf)]
+			taken := seen[k][string(buf)]
 			if !taken {
 				err := w.lookup(rel, key, vals, func(got *batch.Batch) error {
 					taken = taken || got.N > 0
@@ -83,9 +89,9 @@ func keysFree(w writer, rel *catalog.Relation, b *batch.Batch) error {
 				}
 			}
 			if taken {
-				return duplicateKey(rel, key, vals)
+				return &session.RowError{Row: int64(i), Err: duplicateKey(rel, key, vals)}
 			}
-			seen[string(buf)] = true
+			seen[k][string(buf)] = true
 		}
 	}
 	return nil

@@ -146,10 +146,41 @@ type CopyIn interface {
 	Columns() []Column
 	// Relation is the target's name, for the context of errors ("COPY t, line 3, column a").
 	Relation() string
-	// Write takes rows with exactly the columns of Columns; the batch is valid only during the call.
+	// Rules tell how the rows are to be given.
+	Rules() CopyRules
+	// Write takes rows with exactly the columns of Columns; the batch is valid only during the call. An error of one row is a *RowError.
 	Write(ctx context.Context, b *batch.Batch) error
-	// Commit makes all rows durable and visible and gives their number; nothing was visible before.
+	// Commit makes all rows durable and visible and gives their number; nothing was visible before, but whole units. An error of one row
+	// is a *RowError.
 	Commit(ctx context.Context) (rows int64, err error)
-	// Abort drops all rows.
+	// Kept gives the number of rows, the first ones, that stay whatever comes: those of whole units outside a block.
+	Kept() int64
+	// Abort drops all rows but those that are kept.
 	Abort()
 }
+
+// CopyRules tell how CopyIn wants the rows and which of them it may refuse, which decides what the reader of the data remembers of its lines.
+type CopyRules struct {
+	// UnitRows is the number of rows after which they become durable and visible; 0 if only Commit does it. A batch does not reach over the
+	// end of a unit, and one that ends there is to be given before more is read.
+	UnitRows int
+	// NotNull tells of the columns whether NULL is refused.
+	NotNull []bool
+	// Rows says that Write may refuse a row for other reasons than NULL in such a column.
+	Rows bool
+	// Keys says that Write and Commit may refuse any row of the unit for its key.
+	Keys bool
+}
+
+// RowError is what one row of those given to a CopyIn was refused for.
+type RowError struct {
+	Row   int64 // counted from 0, from the begin of the COPY
+	Shown bool  // PostgreSQL shows the line: it tests such a row as it reads it
+	Err   error
+}
+
+// Error implements error.
+func (e *RowError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error without the row.
+func (e *RowError) Unwrap() error { return e.Err }

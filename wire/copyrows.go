@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"sort"
+
+	"github.com/tidemarkdb/tidemark/sql/session"
+)
+
+// rowLines tells the line of the input that a row of a COPY ended on. Nearly every row has the line after that of the row before it, so only
+// where that is not so is remembered. Rows are counted from 0.
+type rowLines struct {
+	runs []lineRun
+	next int64 // the line that needs no new run
+}
+
+// lineRun says that rows from row on have the lines from line on.
+type lineRun struct{ row, line int64 }
+
+// add notes the line of the next row.
+func (l *rowLines) add(row, line int64) {
+	if line != l.next || len(l.runs) == 0 {
+		l.runs = append(l.runs, lineRun{row, line})
+	}
+	l.next = line + 1
+}
+
+// of gives the line of a row that was added since the last reset, 0 for another.
+func (l *rowLines) of(row int64) int64 {
+	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].row > row })
+	if i == 0 {
+		return 0
+	}
+	r := l.runs[i-1]
+	return r.line + row - r.row
+}
+
+func (l *rowLines) reset() { l.runs = l.runs[:0] }
+
+// rowTexts holds what errors show of the lines of a batch's rows.
+type rowTexts struct {
+	buf   []byte
+	ends  []int // of each row's text in buf
+	first int   // row of the batch that has the first text
+}
+
+// add notes the line of a row; those of the rows behind it follow.
+func (t *rowTexts) add(row int, line []byte) {
+	if len(t.ends) == 0 {
+		t.first = row
+	}
+	t.buf = append(t.buf, line[:min(len(line), copyDisplay+1)]...) // a byte more tells that it has to be cut
+	t.ends = append(t.ends, len(t.buf))
+}
+
+// of gives a row's line; ok is false if it is not known.
+func (t *rowTexts) of(row int64) (line []byte, ok bool) {
+	i := row - int64(t.first)
+	if i < 0 || i >= int64(len(t.ends)) {
+		return nil, false
+	}
+	lo := 0
+	if i > 0 {
+		lo = t.ends[i-1]
+	}
+	return t.buf[lo:t.ends[i]], true
+}
+
+func (t *rowTexts) reset() { t.buf, t.ends = t.buf[:0], t.ends[:0] }
+
+// rowMarks follows the rows of a COPY FROM: into batches that end where units end, and back to the lines they came from.
+type rowMarks struct {
+	rules  session.CopyRules
+	most   int   // rows of the batch
+	unit   int   // rows that the unit lacks, those of the batch included; without units unused
+	given  int64 // rows of earlier batches
+	lines  rowLines
+	texts  rowTexts
+	nulled bool // the row has a NULL that will be refused
+}
+
+func newRowMarks(rules session.CopyRules, target int) rowMarks {
+	m := rowMarks{rules: rules, most: target, unit: rules.UnitRows}
+	if m.unit > 0 {
+		m.most = min(target, m.unit)
+	}
+	return m
+}
+
+// row notes row n of the batch. line is nil where the data has no lines.
+func (m *rowMarks) row(n int, number int64, line []byte) {
+	m.lines.add(m.given+int64(n), number)
+	if line != nil && (m.rules.Rows || m.nulled) {
+		m.texts.add(n, line)
+	}
+}
+
+// gave notes that the batch's n rows were taken.
+func (m *rowMarks) gave(n, target int) {
+	m.given += int64(n)
+	m.nulled = false
+	m.texts.reset()
+	settled := !m.rules.Keys
+	if m.rules.UnitRows > 0 {
+		if m.unit -= n; m.unit == 0 {
+			m.unit, settled = m.rules.UnitRows, true
+		}
+		m.most = min(target, m.unit)
+	}
+	if settled {
+		m.lines.reset()
+	}
+}
