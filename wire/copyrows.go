@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"sort"
 
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -8,20 +9,16 @@ import (
 
 // rowLines tells the line of the input that a row of a COPY ended on. Nearly every row has the line after that of the row before it, so only
 // where that is not so is remembered. Rows are counted from 0.
-type rowLines struct {
-	runs []lineRun
-	next int64 // the line that needs no new run
-}
+type rowLines struct{ runs []lineRun }
 
 // lineRun says that rows from row on have the lines from line on.
 type lineRun struct{ row, line int64 }
 
-// add notes the line of the next row.
+// add notes the line of a row. Rows may be left out that are on the line after that of the row before.
 func (l *rowLines) add(row, line int64) {
-	if line != l.next || len(l.runs) == 0 {
+	if n := len(l.runs); n == 0 || line-row != l.runs[n-1].line-l.runs[n-1].row {
 		l.runs = append(l.runs, lineRun{row, line})
 	}
-	l.next = line + 1
 }
 
 // of gives the line of a row that was added since the last reset, 0 for another.
@@ -70,7 +67,8 @@ func (t *rowTexts) reset() { t.buf, t.ends = t.buf[:0], t.ends[:0] }
 // rowMarks follows the rows of a COPY FROM: into batches that end where units end, and back to the lines they came from.
 type rowMarks struct {
 	rules  session.CopyRules
-	most   int   // rows of the batch
+	most   int   // rows of the batch; 0 if the row that is being read ends it
+	ahead  int64 // by how much a row's line is ahead of its number in the batch, if row has to know nothing about it
 	unit   int   // rows that the unit lacks, those of the batch included; without units unused
 	given  int64 // rows of earlier batches
 	lines  rowLines
@@ -78,27 +76,38 @@ type rowMarks struct {
 	nulled bool // the row has a NULL that will be refused
 }
 
+// nowhere is an ahead that no row has.
+const nowhere = math.MinInt64
+
 func newRowMarks(rules session.CopyRules, target int) rowMarks {
-	m := rowMarks{rules: rules, most: target, unit: rules.UnitRows}
+	m := rowMarks{rules: rules, most: target, ahead: nowhere, unit: rules.UnitRows}
 	if m.unit > 0 {
 		m.most = min(target, m.unit)
 	}
 	return m
 }
 
+// null notes that the row has a NULL that will be refused.
+func (m *rowMarks) null() { m.nulled, m.most, m.ahead = true, 0, nowhere }
+
 // row notes row n of the batch. line is nil where the data has no lines.
 func (m *rowMarks) row(n int, number int64, line []byte) {
 	m.lines.add(m.given+int64(n), number)
+	m.ahead = number - int64(n)
 	if line != nil && (m.rules.Rows || m.nulled) {
 		m.texts.add(n, line)
+		m.ahead = nowhere
 	}
 }
 
 // gave notes that the batch's n rows were taken.
 func (m *rowMarks) gave(n, target int) {
 	m.given += int64(n)
-	m.nulled = false
+	m.nulled, m.most = false, target
 	m.texts.reset()
+	if m.ahead != nowhere {
+		m.ahead += int64(n)
+	}
 	settled := !m.rules.Keys
 	if m.rules.UnitRows > 0 {
 		if m.unit -= n; m.unit == 0 {
@@ -108,5 +117,6 @@ func (m *rowMarks) gave(n, target int) {
 	}
 	if settled {
 		m.lines.reset()
+		m.ahead = nowhere
 	}
 }

@@ -46,11 +46,12 @@ func newCopySink(in session.CopyIn, env *types.Env, maxRow int, emit func(*batch
 
 // endRow finishes a row of n bytes of input; line is nil where the data has no lines.
 func (s *copySink) endRow(line []byte, n int) error {
-	s.marks.row(s.batch.N, s.line, line)
+	if row := s.batch.N; s.line-int64(row) != s.marks.ahead {
+		s.marks.row(row, s.line, line)
+	}
 	s.batch.N++
 	s.size += n
-	// A row that will be refused is given on at once: its error comes before those of later lines, as in PostgreSQL.
-	if s.batch.N >= s.marks.most || s.size >= copyBatchBytes || s.marks.nulled {
+	if s.batch.N >= s.marks.most || s.size >= copyBatchBytes {
 		return s.flush()
 	}
 	return nil
@@ -107,7 +108,7 @@ func (s *copySink) placed(err error) error {
 func (s *copySink) null(c int) {
 	s.batch.Cols[c].AppendNull()
 	if not := s.marks.rules.NotNull; c < len(not) && not[c] {
-		s.marks.nulled = true
+		s.marks.null() // it is given on at once: its error comes before those of later lines, as in PostgreSQL
 	}
 }
 
