@@ -86,7 +86,7 @@ type Store struct {
 
 const (
 	formatFile    = "TIDEMARK"
-	formatVersion = "6"
+	formatVersion = "7"
 	ingestDir     = "ingest"
 )
 
