@@ -121,6 +121,10 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 		}
 		ins, in, ports = append(ins, h), append(in, plan.Types(c)), append(ports, portInfo(c))
 	}
+	if pair := n.Props().PairLabels; pair != nil {
+		l := len(in[0])
+		ports[0].Pair, ports[1].Pair = pair[:l], pair[l:]
+	}
 	op, err := b.buildSlots(n, in)
 	if err != nil {
 		return dataflow.Handle{}, err
@@ -133,10 +137,13 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 
 // portInfo describes the rows of a node to a person.
 func portInfo(n plan.Node) dataflow.PortInfo {
-	p := dataflow.PortInfo{Changes: !n.Props().AppendOnly}
-	for _, c := range n.Props().Columns {
-		p.Columns = append(p.Columns, c.Name)
+	p := dataflow.PortInfo{Changes: !n.Props().AppendOnly, Columns: n.Props().Labels}
+	if p.Columns == nil {
+		for _, c := range n.Props().Columns {
+			p.Columns = append(p.Columns, c.Name)
+		}
 	}
+	p.Pair = p.Columns
 	var streams []string
 	var walk func(plan.Node)
 	walk = func(n plan.Node) {

@@ -132,7 +132,9 @@ func (ep *Epoch) Interrupted() error {
 
 // PortInfo describes the rows of one port to a person: column names, and the streams that they come from.
 type PortInfo struct {
-	Columns []string
+	Columns []string // no two alike, where a view is described
+	// Pair names the columns beside those of an operator's other port: no two of both are alike.
+	Pair    []string
 	Streams string
 	// Changes says that rows of negative weight may come.
 	Changes bool

@@ -122,7 +122,7 @@ func (s *stream) letter(b *batch.Batch, i int, high int64, letters *batch.Batch,
 	c := letters.Cols
 	c[0].AppendString(string(sqlerr.DatetimeFieldOverflow))
 	c[1].AppendString("event time " + at(t) + " is further ahead of the stream's time, " + at(high) + ", than " + stepOption + " allows")
-	c[2].AppendBytes(rowJSON(names, b, i))
+	c[2].AppendBytes(rowJSON(names, b, i, false))
 	c[3].AppendInt(int64(epoch))
 	letters.EndRow(b.Weight(i))
 }

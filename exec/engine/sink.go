@@ -71,7 +71,7 @@ func (s *viewSink) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime int
 	appendTime(c[4], windowEnd)
 	appendTime(c[5], int64(ep.Before+ep.Lag))
 	c[6].AppendInt(int64(s.epoch))
-	c[7].AppendBytes(rowJSON(port.Columns, b, i))
+	c[7].AppendBytes(rowJSON(port.Columns, b, i, true))
 	s.lateB.EndRow(b.Weight(i))
 }
 
@@ -98,7 +98,7 @@ func appendDead(to *batch.Batch, ep *dataflow.Epoch, b *batch.Batch, i int, err 
 	c := to.Cols
 	c[0].AppendString(string(err.Code))
 	c[1].AppendString(types.ValidText(err.Message))
-	c[2].AppendBytes(rowJSON(portOf(ep).Columns, b, i))
+	c[2].AppendBytes(rowJSON(portOf(ep).Columns, b, i, false))
 	c[3].AppendInt(int64(epoch))
 	to.EndRow(b.Weight(i))
 }
@@ -215,11 +215,11 @@ func portOf(ep *dataflow.Epoch) dataflow.PortInfo {
 	return dataflow.PortInfo{}
 }
 
-// rowJSON shows a row as a JSON object; window columns are left out, as they have columns of their own.
-func rowJSON(names []string, b *batch.Batch, i int) []byte {
+// rowJSON shows a row as a JSON object, without its windows where they have columns of their own.
+func rowJSON(names []string, b *batch.Batch, i int, noWindows bool) []byte {
 	out := []byte{'{'}
 	for c, v := range b.Cols {
-		if v.Type.Kind == types.Window {
+		if noWindows && v.Type.Kind == types.Window {
 			continue
 		}
 		name := "?column?"

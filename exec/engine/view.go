@@ -8,6 +8,7 @@ import (
 	"github.com/tidemarkdb/tidemark/exec"
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -102,6 +103,7 @@ func newView(rel *catalog.Relation, q *plan.Query, sp *table.Space, env *kernel.
 	v.partitions.Store(int32(partitions))
 	v.team = workers.Team{Number: func() int { return int(v.partitions.Load()) }, Around: sideBySide}
 	var err error
+	planner.LabelColumns(q.Root)
 	if v.graph, err = exec.NewGraph(q.Root, policy, sp, env, v.slots()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package join
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -188,7 +190,7 @@ func pairEpoch(ep *dataflow.Epoch) *dataflow.Epoch {
 	e.Port, e.Inputs = 0, nil
 	if len(ep.Inputs) == 2 {
 		l, r := ep.Inputs[0], ep.Inputs[1]
-		both := dataflow.PortInfo{Columns: append(append([]string(nil), l.Columns...), r.Columns...), Streams: l.Streams}
+		both := dataflow.PortInfo{Columns: slices.Concat(l.Pair, r.Pair), Streams: l.Streams}
 		if r.Streams != l.Streams {
 			both.Streams += ", " + r.Streams
 		}

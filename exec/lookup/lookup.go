@@ -7,6 +7,7 @@ package lookup
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -223,7 +224,7 @@ func pairEpoch(ep *dataflow.Epoch) *dataflow.Epoch {
 	e.Port, e.Inputs = 0, nil
 	if len(ep.Inputs) == 2 {
 		l, r := ep.Inputs[0], ep.Inputs[1]
-		e.Inputs = []dataflow.PortInfo{{Columns: append(append([]string(nil), l.Columns...), r.Columns...), Streams: l.Streams}}
+		e.Inputs = []dataflow.PortInfo{{Columns: slices.Concat(l.Pair, r.Pair), Streams: l.Streams}}
 	}
 	return &e
 }

@@ -47,6 +47,10 @@ type Props struct {
 	NeedsOrder bool
 	// State is nil for a node without state.
 	State *Bound
+	// Labels name the columns for letters: as Columns do, but no two alike. nil where the names of Columns are such, or nobody asked.
+	Labels []string
+	// PairLabels are, of a join, Labels of the pairs of its inputs' rows.
+	PairLabels []string
 }
 
 // MarkLag gives the lag of a column that carries a watermark (WatermarkLags), 0 for any other.
