@@ -155,7 +155,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := state.Open(filepath.Join(dir, "db"), state.Options{})
-	if err == nil || err.Error() != "data directory is in use by another server" || sqlerr.CodeOf(err) != sqlerr.ObjectInUse {
+	if err == nil || err.Error() != fmt.Sprintf("data directory %q is in use by another server", filepath.Join(dir, "db")) || sqlerr.CodeOf(err) != sqlerr.ObjectInUse {
 		t.Errorf("second open: %v", err)
 	}
 	id := st.ID()

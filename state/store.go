@@ -90,7 +90,9 @@ const (
 	ingestDir     = "ingest"
 )
 
-var errLocked = sqlerr.New(sqlerr.ObjectInUse, "data directory is in use by another server")
+func errLocked(dir string) error {
+	return sqlerr.New(sqlerr.ObjectInUse, "data directory \"%s\" is in use by another server", dir)
+}
 
 // Open opens a data directory, which is made when it does not exist. One
 // process at a time can have it open; for another it fails with 55006. A
@@ -123,7 +125,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	var err error
 	if s.lock, err = pebble.LockDirectory(dir, s.fs); err != nil {
 		if isLockHeld(err) {
-			return nil, errLocked
+			return nil, errLocked(dir)
 		}
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}

@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
+)
 
 // TestAlterStep sets, changes and resets max_watermark_step on a stream that is there.
 func TestAlterStep(t *testing.T) {
@@ -22,6 +26,34 @@ func TestAlterStep(t *testing.T) {
 	for _, bad := range []string{"'-1 day'", "'1 month'", "'soon'"} {
 		if _, err := query(c.sess, `ALTER STREAM s SET (max_watermark_step = `+bad+`)`); err == nil {
 			t.Errorf("max_watermark_step = %s was taken", bad)
+		}
+	}
+}
+
+// TestUnknownOptions: an option that does not exist is told from one that cannot be changed, and the hint has those that do exist.
+func TestUnknownOptions(t *testing.T) {
+	c := openClocked(t)
+	c.exec(`CREATE STREAM s (k int)`, `CREATE MATERIALIZED VIEW v AS SELECT count(*) FROM s`)
+	const ofView, ofStream = "The options of a materialized view are output_mode, state_partitions, watermark_policy.",
+		"The options of a stream are connector, max_watermark_step, retention, and those of its connector."
+	for _, x := range []struct {
+		sql     string
+		code    sqlerr.Code
+		message string
+		hint    string
+	}{
+		{`CREATE STREAM x (k int) WITH (foo = 'bar')`, sqlerr.InvalidParameterValue, `unrecognized parameter "foo"`, ofStream},
+		{`CREATE TABLE x (k int) WITH (foo = 'bar')`, sqlerr.InvalidParameterValue, `unrecognized parameter "foo"`, "A table has no options."},
+		{`CREATE MATERIALIZED VIEW x WITH (output_mod = 'append') AS SELECT k FROM s`, sqlerr.InvalidParameterValue, `unrecognized parameter "output_mod"`, ofView},
+		{`ALTER MATERIALIZED VIEW v SET (state_partitons = 3)`, sqlerr.InvalidParameterValue, `unrecognized parameter "state_partitons"`, ofView},
+		{`ALTER MATERIALIZED VIEW v RESET (state_partitons)`, sqlerr.InvalidParameterValue, `unrecognized parameter "state_partitons"`, ofView},
+		{`ALTER MATERIALIZED VIEW v SET (output_mode = 'append')`, sqlerr.FeatureNotSupported, `option "output_mode" of a materialized view cannot be changed`, ""},
+		{`ALTER STREAM s SET (max_step = '1 day')`, sqlerr.InvalidParameterValue, `unrecognized parameter "max_step"`, ofStream},
+		{`ALTER STREAM s SET (retention = '0')`, sqlerr.FeatureNotSupported, `option "retention" of a stream cannot be changed`, ""},
+	} {
+		_, err := query(c.sess, x.sql)
+		if e := sqlerr.From(err); err == nil || e.Code != x.code || e.Message != x.message || e.Hint != x.hint {
+			t.Errorf("%s: %+v", x.sql, e)
 		}
 	}
 }

@@ -252,7 +252,7 @@ func (s *sess) viewOptions(rel *catalog.Relation, x *ast.CreateView) error {
 		case "on_error", "retention":
 			return sqlerr.Unsupported("option \"%s\" is not supported yet", o.Name).At(int(o.At))
 		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(int(o.At))
+			return unknownOption(rel, o.Name).At(int(o.At))
 		}
 	}
 	if err := s.partitionOptions(rel, own); err != nil {

@@ -160,6 +160,9 @@ func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.
 				}
 			}
 		case rel.Kind == catalog.MatView || rel.Kind == catalog.Stream:
+			if err := s.e.knownOption(rel, o, x.Action); err != nil {
+				return nil, sqlerr.From(err).At(int(o.At))
+			}
 			return nil, sqlerr.Unsupported("option \"%s\" of a %s cannot be changed", o.Name, rel.Kind).At(int(o.At))
 		default:
 			return nil, sqlerr.Unsupported("ALTER %s ... %s is not supported", rel.Kind, x.Action).At(int(x.At))

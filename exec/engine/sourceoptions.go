@@ -77,8 +77,42 @@ func (e *Engine) checkStreamOptions(x *ast.CreateRelation, rel *catalog.Relation
 		case k == retentionOption:
 			return sqlerr.Unsupported("option \"retention\" is not supported without a connector").WithHint("All of a stream's history is kept.")
 		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", k)
+			return unknownOption(rel, k)
 		}
+	}
+	return nil
+}
+
+// optionsOf are the options of each kind of relation, without those of connectors.
+var optionsOf = map[catalog.Kind][]string{
+	catalog.MatView: {"output_mode", partitionsOption, "watermark_policy"},
+	catalog.Stream:  {connectorOption, stepOption, retentionOption},
+}
+
+// unknownOption is the error of an option that a relation of that kind does not have.
+func unknownOption(rel *catalog.Relation, name string) *sqlerr.Error {
+	err := sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
+	known := strings.Join(optionsOf[rel.Kind], ", ")
+	switch {
+	case known == "":
+		return err.WithHint("A %s has no options.", rel.Kind)
+	case rel.Kind == catalog.Stream:
+		known += ", and those of its connector"
+	}
+	return err.WithHint("The options of a %s are %s.", rel.Kind, known)
+}
+
+// knownOption refuses an option in ALTER that CREATE would refuse.
+func (e *Engine) knownOption(rel *catalog.Relation, o ast.Option, action string) error {
+	name := strings.ToLower(o.Name)
+	own := rel.Options[connectorOption]
+	switch {
+	case slices.Contains(optionsOf[rel.Kind], name):
+		return nil
+	case rel.Kind != catalog.Stream || own == "":
+		return unknownOption(rel, o.Name)
+	case action == "set":
+		return e.checkConnector(own, withOption(rel, name, o.Value))
 	}
 	return nil
 }
