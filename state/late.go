@@ -17,7 +17,7 @@ type late struct {
 	cuts   *cuts
 	skip   int          // with so many bytes all keys begin alike, those of all runs with these cuts of which it is not 0
 	ends   []int        // by part: where it ends in data
-	looks  atomic.Int32 // parts that between went through
+	looked atomic.Int64 // bytes that between went through
 	once   sync.Once
 	sorted atomic.Pointer[run] // nil until somebody has read the run
 }
@@ -98,8 +98,8 @@ func (r *run) inOrder() *run {
 const (
 	// fewParts is up to how many parts readers go through rather than have the run sorted.
 	fewParts = 2
-	// manyLooks is how many parts of a run they go through before it is: that takes as long as sorting it, about.
-	manyLooks = 512
+	// manyTimes is how often they go through as many bytes as the run has before it is: that takes as long as sorting it, about. Keys that ascend may lie in one part.
+	manyTimes = 2
 )
 
 // between gives those rows of a run whose keys are in [lo, hi), in order: a stretch of a run. nil stands for no bound. Of a run that is not in order it looks at the parts
@@ -108,9 +108,13 @@ func (r *run) between(lo, hi []byte) (in *run, from, to int) {
 	if l := r.late; l != nil && lo != nil && hi != nil && l.sorted.Load() == nil {
 		first, _ := l.cuts.part(lo)
 		last, _ := l.cuts.part(hi)
-		if n := last - first + 1; n <= fewParts && l.looks.Add(int32(n)) <= manyLooks {
-			in = r.look(lo, hi, first, last)
-			return in, 0, len(in.recs)
+		if last-first < fewParts {
+			begin, _ := l.part(first)
+			_, end := l.part(last)
+			if l.looked.Add(int64(end-begin)) <= manyTimes*int64(len(r.data)) {
+				in = r.look(lo, hi, first, last)
+				return in, 0, len(in.recs)
+			}
 		}
 	}
 	in = r.inOrder()
