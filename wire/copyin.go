@@ -60,7 +60,7 @@ func (c *conn) copyFrom(ctx context.Context, in session.CopyIn) (tag string, err
 		return "", err
 	}
 	if err := c.copyRows(ctx, sink, dec); err != nil {
-		return "", withKept(ctx, err, in)
+		return "", withKept(err, in)
 	}
 	var rows int64
 	err = c.engine(func() (err error) {
@@ -71,7 +71,7 @@ func (c *conn) copyFrom(ctx context.Context, in session.CopyIn) (tag string, err
 		if row := (*session.RowError)(nil); errors.As(err, &row) {
 			err = sink.placed(err)
 		}
-		return "", withKept(ctx, err, in)
+		return "", withKept(err, in)
 	}
 	done = true
 	return fmt.Sprintf("COPY %d", rows), nil
@@ -93,12 +93,12 @@ func (c *conn) copyRows(ctx context.Context, sink *copySink, dec copyDecoder) er
 }
 
 // withKept adds to the error of a COPY how many of its rows stay, so that whoever repeats it can leave them out.
-func withKept(ctx context.Context, err error, in session.CopyIn) error {
+func withKept(err error, in session.CopyIn) error {
 	n := in.Kept()
 	if n == 0 {
 		return err
 	}
-	e := *clientError(ctx, err)
+	e := *sqlerr.From(err)
 	s, verb := "rows were", "stay"
 	if n == 1 {
 		s, verb = "row was", "stays"

@@ -22,12 +22,15 @@ var (
 // errClosed ends the connection's loop without another word to the client.
 var errClosed = errors.New("connection closed")
 
-// clientError gives what to tell the client about err, which happened under ctx.
+// clientError gives what to tell the client about err, which happened under ctx: of a cancelled statement why it was, with what err has to tell
+// of how far the statement got.
 func clientError(ctx context.Context, err error) *sqlerr.Error {
 	e := sqlerr.From(err)
 	if ctx.Err() != nil && (e.Code == sqlerr.QueryCanceled || errors.Is(err, ctx.Err())) {
 		if why := (*sqlerr.Error)(nil); errors.As(context.Cause(ctx), &why) {
-			return why
+			told := *why
+			told.Detail, told.Where = e.Detail, e.Where
+			return &told
 		}
 	}
 	return e

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -234,7 +235,37 @@ func TestCopyBatchRows(t *testing.T) {
 	}
 }
 
-// TestCopyBatchRowsEnds: units of a stream that are large, that a client gives up, or that a block takes back.
+// cancelled is data of a COPY into r that is cancelled once r has a number of rows; a row follows that never ends.
+type cancelled struct {
+	t              *testing.T
+	running, watch *pgx.Conn
+	first          string
+	until          int
+}
+
+// Read implements io.Reader.
+func (c *cancelled) Read(p []byte) (n int, err error) {
+	if n = copy(p, c.first); n > 0 {
+		c.first = c.first[n:]
+		return n, nil
+	}
+	for ctx := context.Background(); c.watch != nil; {
+		if err := c.watch.QueryRow(ctx, "SELECT count(*) FROM r").Scan(&n); err != nil {
+			c.t.Error(err)
+			return 0, err
+		}
+		if n == c.until {
+			c.watch = nil
+			if err := c.running.PgConn().CancelRequest(ctx); err != nil {
+				c.t.Error(err)
+			}
+		}
+	}
+	time.Sleep(time.Millisecond)
+	return copy(p, "7"), nil
+}
+
+// TestCopyBatchRowsEnds: units of a stream that are large, that a client gives up or cancels, or that a block takes back.
 func TestCopyBatchRowsEnds(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
 	c := connect(t, url)
@@ -250,6 +281,8 @@ func TestCopyBatchRowsEnds(t *testing.T) {
 	expect(got, `22P02 The first 280000 rows were copied and stay.; COPY r, line 290001, column id: "x"`, 280000)
 	broken := io.MultiReader(strings.NewReader(copyOf("csv", upTo(5))), iotest.ErrReader(errors.New("no more")))
 	expect(copyOutcome(t, c, "FORMAT csv, batch_rows 2", broken), "57014 The first 4 rows were copied and stay.; ", 4)
+	cancelled := &cancelled{t: t, running: c, watch: connect(t, url), first: copyOf("csv", upTo(5)), until: rows + 4}
+	expect(copyOutcome(t, c, "FORMAT csv, batch_rows 2", cancelled), "57014 The first 4 rows were copied and stay.; ", 4)
 	execSQL(t, c, "BEGIN")
 	got = copyOutcome(t, c, "FORMAT csv, batch_rows 2", strings.NewReader(copyOf("csv", upTo(5, -1))))
 	execSQL(t, c, "ROLLBACK")
