@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/session"
 )
 
@@ -66,56 +67,51 @@ func (t *rowTexts) reset() { t.buf, t.ends = t.buf[:0], t.ends[:0] }
 
 // rowMarks follows the rows of a COPY FROM: into batches that end where units end, and back to the lines they came from.
 type rowMarks struct {
-	rules  session.CopyRules
-	most   int   // rows of the batch; 0 if the row that is being read ends it
-	ahead  int64 // by how much a row's line is ahead of its number in the batch, if row has to know nothing about it
-	unit   int   // rows that the unit lacks, those of the batch included; without units unused
-	given  int64 // rows of earlier batches
-	lines  rowLines
-	texts  rowTexts
-	nulled bool // the row has a NULL that will be refused
+	rules session.CopyRules
+	most  int   // rows of the batch; 0 if the row that is being read ends it, as it has a NULL that will be refused
+	ahead int64 // by how much a row's line is ahead of its number, if row has to know nothing about it
+	given int64 // rows of earlier batches
+	lines rowLines
+	texts rowTexts
 }
 
 // nowhere is an ahead that no row has.
 const nowhere = math.MinInt64
 
-func newRowMarks(rules session.CopyRules, target int) rowMarks {
-	m := rowMarks{rules: rules, most: target, ahead: nowhere, unit: rules.UnitRows}
-	if m.unit > 0 {
-		m.most = min(target, m.unit)
-	}
+func newRowMarks(rules session.CopyRules) rowMarks {
+	m := rowMarks{rules: rules, ahead: nowhere}
+	m.most = m.room()
 	return m
 }
 
-// null notes that the row has a NULL that will be refused.
-func (m *rowMarks) null() { m.nulled, m.most, m.ahead = true, 0, nowhere }
+// room gives the number of rows that the next batch can have.
+func (m *rowMarks) room() int {
+	if m.rules.UnitRows == 0 {
+		return batch.Target
+	}
+	unit := int64(m.rules.UnitRows)
+	return int(min(batch.Target, unit-m.given%unit))
+}
 
-// row notes row n of the batch. line is nil where the data has no lines.
-func (m *rowMarks) row(n int, number int64, line []byte) {
-	m.lines.add(m.given+int64(n), number)
-	m.ahead = number - int64(n)
-	if line != nil && (m.rules.Rows || m.nulled) {
-		m.texts.add(n, line)
+// null notes that the row has a NULL that will be refused.
+func (m *rowMarks) null() { m.most, m.ahead = 0, nowhere }
+
+// row notes the line of a row. line is nil where the data has no lines.
+func (m *rowMarks) row(row, number int64, line []byte) {
+	m.lines.add(row, number)
+	m.ahead = number - row
+	if line != nil && (m.rules.Rows || m.most == 0) {
+		m.texts.add(int(row-m.given), line)
 		m.ahead = nowhere
 	}
 }
 
 // gave notes that the batch's n rows were taken.
-func (m *rowMarks) gave(n, target int) {
+func (m *rowMarks) gave(n int) {
 	m.given += int64(n)
-	m.nulled, m.most = false, target
+	m.most = m.room()
 	m.texts.reset()
-	if m.ahead != nowhere {
-		m.ahead += int64(n)
-	}
-	settled := !m.rules.Keys
-	if m.rules.UnitRows > 0 {
-		if m.unit -= n; m.unit == 0 {
-			m.unit, settled = m.rules.UnitRows, true
-		}
-		m.most = min(target, m.unit)
-	}
-	if settled {
+	if unit := int64(m.rules.UnitRows); !m.rules.Keys || unit > 0 && m.given%unit == 0 {
 		m.lines.reset()
 		m.ahead = nowhere
 	}

@@ -33,7 +33,7 @@ type copySink struct {
 }
 
 func newCopySink(in session.CopyIn, env *types.Env, maxRow int, emit func(*batch.Batch) error) *copySink {
-	s := &copySink{relation: in.Relation(), cols: in.Columns(), maxRow: maxRow, emit: emit, marks: newRowMarks(in.Rules(), batch.Target)}
+	s := &copySink{relation: in.Relation(), cols: in.Columns(), maxRow: maxRow, emit: emit, marks: newRowMarks(in.Rules())}
 	ts := make([]types.Type, len(s.cols))
 	s.parse = make([]fieldParser, len(s.cols))
 	for i, col := range s.cols {
@@ -46,7 +46,7 @@ func newCopySink(in session.CopyIn, env *types.Env, maxRow int, emit func(*batch
 
 // endRow finishes a row of n bytes of input; line is nil where the data has no lines.
 func (s *copySink) endRow(line []byte, n int) error {
-	if row := s.batch.N; s.line-int64(row) != s.marks.ahead {
+	if row := s.marks.given + int64(s.batch.N); s.line-row != s.marks.ahead {
 		s.marks.row(row, s.line, line)
 	}
 	s.batch.N++
@@ -66,7 +66,7 @@ func (s *copySink) flush() error {
 		s.failed = true
 		return s.placed(err)
 	}
-	s.marks.gave(s.batch.N, batch.Target)
+	s.marks.gave(s.batch.N)
 	s.batch.Reset()
 	s.size = 0
 	return nil
