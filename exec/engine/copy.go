@@ -441,8 +441,9 @@ func (s *sess) write(ctx context.Context, rows int, f func(writer) error) error 
 type inserter struct {
 	s        *sess
 	rel      *catalog.Relation
-	from     []int // for each relation column: index in the rows that come in, -1 for a default
-	defaults *planner.InsertPlan
+	from     []int                // for each relation column: index in the rows that come in, -1 for a default
+	defaults []types.Datum        // of all columns; NULL of those whose default is an expression
+	fill     []planner.ColumnExpr // of columns that the rows lack
 	checks   *constraints
 	env      *kernel.Env
 }
@@ -459,28 +460,31 @@ func (s *sess) newInserter(rel *catalog.Relation, cols []int) (*inserter, error)
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{s: s, rel: rel, from: make([]int, len(rel.Columns)), defaults: def, checks: checks, env: s.kernelEnv()}
+	in := &inserter{s: s, rel: rel, from: make([]int, len(rel.Columns)), defaults: make([]types.Datum, len(rel.Columns)), checks: checks, env: s.kernelEnv()}
 	for i := range in.from {
-		in.from[i] = -1
+		in.from[i], in.defaults[i] = -1, types.NullDatum
+		if def.Rows != nil {
+			in.defaults[i] = def.Rows.Cols[i].Datum(0)
+		}
 	}
 	for k, c := range cols {
 		in.from[c] = k
+	}
+	for _, f := range def.Fill {
+		if in.from[f.Col] < 0 {
+			in.fill = append(in.fill, f)
+		}
 	}
 	return in, nil
 }
 
 // refuses says whether complete may fail for a row that has no NULL in a column of its own that is NOT NULL.
 func (in *inserter) refuses() bool {
-	if len(in.checks.checks) > 0 {
+	if len(in.checks.checks) > 0 || len(in.fill) > 0 {
 		return true
 	}
-	for _, f := range in.defaults.Fill {
-		if in.from[f.Col] < 0 {
-			return true
-		}
-	}
 	for c, col := range in.rel.Columns {
-		if in.from[c] < 0 && col.NotNull && !col.Hidden && (in.defaults.Rows == nil || in.defaults.Rows.Cols[c].IsNull(0)) {
+		if in.from[c] < 0 && col.NotNull && !col.Hidden && in.defaults[c].Null {
 			return true
 		}
 	}
@@ -491,25 +495,15 @@ func (in *inserter) refuses() bool {
 // *session.RowError.
 func (in *inserter) complete(b *batch.Batch) (*batch.Batch, error) {
 	out := &batch.Batch{N: b.N, Cols: make([]*batch.Vector, len(in.rel.Columns))}
-	var fill []planner.ColumnExpr
 	for c, col := range in.rel.Columns {
 		if k := in.from[c]; k >= 0 {
 			out.Cols[c] = batch.NewVector(col.Type, b.N)
 			out.Cols[c].AppendVector(b.Cols[k], nil)
-			continue
-		}
-		d := types.NullDatum
-		if in.defaults.Rows != nil {
-			d = in.defaults.Rows.Cols[c].Datum(0)
-		}
-		out.Cols[c] = batch.Constant(col.Type, d, b.N)
-		for _, f := range in.defaults.Fill {
-			if f.Col == c {
-				fill = append(fill, f)
-			}
+		} else {
+			out.Cols[c] = batch.Constant(col.Type, in.defaults[c], b.N)
 		}
 	}
-	if err := fillColumns(out, fill, nil, in.env); err != nil {
+	if err := fillColumns(out, in.fill, nil, in.env); err != nil {
 		return nil, err
 	}
 	in.s.e.numberRows(in.rel, out)
