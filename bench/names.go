@@ -19,6 +19,30 @@ var wireWorkloads = []struct {
 	run  func(context.Context, *Options) ([]Figure, error)
 }{{"wire-group-commit", groupCommit}, {"latency", latency}, {"read-points", pointReads}, {"read-scan", scans}, {"read-beside-writes", interference}, {"recovery", recovery}}
 
+// parts name the workloads of those tables that have several.
+var parts = map[string]func() []string{
+	"scaling": func() (names []string) {
+		for _, w := range workloads {
+			if w.scales() {
+				names = append(names, "scaling-"+w.name)
+			}
+		}
+		return names
+	},
+	"pauses": func() (names []string) {
+		for i := range pauseCases {
+			names = append(names, "pauses-"+pauseCases[i].name)
+		}
+		return append(names, "pauses-growing", "pauses-closing")
+	},
+	"large": func() (names []string) {
+		for _, s := range largeSizes {
+			names = append(names, largeName(s.keys))
+		}
+		return names
+	},
+}
+
 // Names lists the workloads in the order in which they run.
 func Names() (names []string) {
 	for _, w := range slices.Concat(workloads, processorWorkloads) {
@@ -31,23 +55,9 @@ func Names() (names []string) {
 		names = append(names, "nexmark-"+nexmarkQueries[i].name)
 	}
 	for _, w := range tables {
-		switch w.name {
-		case "scaling":
-			for _, s := range workloads {
-				if s.scales() {
-					names = append(names, "scaling-"+s.name)
-				}
-			}
-		case "pauses":
-			for i := range pauseCases {
-				names = append(names, "pauses-"+pauseCases[i].name)
-			}
-			names = append(names, "pauses-growing", "pauses-closing")
-		case "large":
-			for _, s := range largeSizes {
-				names = append(names, largeName(s.keys))
-			}
-		default:
+		if of := parts[w.name]; of != nil {
+			names = append(names, of()...)
+		} else {
 			names = append(names, w.name)
 		}
 	}
@@ -72,11 +82,10 @@ func Check(names []string) error {
 	return nil
 }
 
-// wants says whether a workload is to run, or, of those that have several, any of its own.
+// wants says whether a workload is to run, or, of a table that has several, any of its own.
 func (o *Options) wants(name string) bool {
-	return len(o.Names) == 0 || o.matches(name) || slices.ContainsFunc(o.Names, func(n string) bool {
-		return strings.HasPrefix(n, name+"-") && (name == "scaling" || name == "pauses" || name == "large")
-	})
+	of := parts[name]
+	return len(o.Names) == 0 || o.matches(name) || of != nil && slices.ContainsFunc(of(), o.matches)
 }
 
 // matches says whether one of the names is a workload's, or how its name begins.
