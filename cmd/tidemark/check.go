@@ -69,13 +69,8 @@ func checkViews(dir string) int {
 }
 
 func versionMain(args []string) int {
-	fs := flag.NewFlagSet("version", flag.ContinueOnError)
-	rest, code := parse(fs, args)
-	switch {
-	case rest == nil:
+	if done, code := parseOnly(flag.NewFlagSet("version", flag.ContinueOnError), args); done {
 		return code
-	case len(rest) > 0:
-		return unexpected(fs, rest[0])
 	}
 	fmt.Printf("tidemark %s (PostgreSQL %s compatible)\n", engine.Version, engine.ServerVersion)
 	return 0

@@ -95,6 +95,15 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, code int) {
 	return rest, 0
 }
 
+// parseOnly is parse for a command that takes nothing but flags; done where parse gives nil.
+func parseOnly(fs *flag.FlagSet, args []string) (done bool, code int) {
+	rest, code := parse(fs, args)
+	if len(rest) > 0 {
+		return true, unexpected(fs, rest[0])
+	}
+	return rest == nil, code
+}
+
 // misuse tells what is wrong with a command's arguments and gives the exit code for that.
 func misuse(fs *flag.FlagSet, format string, args ...any) int {
 	fmt.Fprintf(os.Stderr, "tidemark %s: %s\n`tidemark %s --help` tells what it takes.\n", fs.Name(), fmt.Sprintf(format, args...), fs.Name())

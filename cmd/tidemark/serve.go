@@ -54,12 +54,8 @@ func serveMain(args []string) int {
 	virtual := fs.Bool("virtual-clock", false, "for tests: processing time stands still until SET CLOCK moves it")
 	profile := fs.String("cpu-profile", "", "write a CPU profile (pprof) of the whole run to this file")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	rest, code := parse(fs, args)
-	switch {
-	case rest == nil:
+	if done, code := parseOnly(fs, args); done {
 		return code
-	case len(rest) > 0:
-		return unexpected(fs, rest[0])
 	}
 	var err error
 	if o.memory, err = parseBytes(memory); err != nil {
