@@ -131,9 +131,9 @@ type history struct {
 	before func(*state.EpochRecord) error
 }
 
-// historyOf gathers a view's history up to epoch p.
-func (e *Engine) historyOf(v *view, p *published, upTo uint64) *history {
-	h := &history{upTo: upTo, ts: p.ts, cat: p.cat, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
+// historyOf gathers a view's history up to epoch upTo, that of p. cat has the streams that come with the view, too.
+func (e *Engine) historyOf(v *view, p *published, cat *catalog.Catalog, upTo uint64) *history {
+	h := &history{upTo: upTo, ts: p.ts, cat: cat, snaps: map[catalog.OID]contentSnapshot{}, wms: map[catalog.OID]mark{}}
 	if h.shadows, h.under, h.err = e.shadowsOf(v.graph); h.err != nil {
 		return h
 	}
@@ -333,8 +333,8 @@ func (v *view) closeContents(h *history, last map[catalog.OID]mark) error {
 }
 
 // startView lets a new view catch up: at once where its history is small, else in the background. It runs on the loop's goroutine
-// before the views run epoch n. With all set, it is filled at once whatever its size.
-func (e *Engine) startView(v *view, n uint64, all bool) {
+// before the views run epoch n, of which cat is the catalog. With all set, it is filled at once whatever its size.
+func (e *Engine) startView(v *view, cat *catalog.Catalog, n uint64, all bool) {
 	if v.unbuilt {
 		return
 	}
@@ -346,7 +346,7 @@ func (e *Engine) startView(v *view, n uint64, all bool) {
 		v.setStatus(viewFailed, errStoppedByCrashes(n-1))
 		return
 	}
-	h := e.historyOf(v, e.current(), n-1)
+	h := e.historyOf(v, e.current(), cat, n-1)
 	if h.err != nil {
 		v.setStatus(viewFailed, h.err)
 		e.log.Error().Err(h.err).Str("view", v.rel().Name).Msg("view could not start")
@@ -456,7 +456,7 @@ func (e *Engine) waitInputs(v *view, f *backfill) (*history, error) {
 			f.held, f.lost = nil, false
 			f.mu.Unlock()
 			p := e.current()
-			h = e.historyOf(v, p, p.epoch)
+			h = e.historyOf(v, p, p.cat, p.epoch)
 			failed = h.err
 		})
 		if err != nil {

@@ -65,3 +65,35 @@ func TestDelayAltered(t *testing.T) {
 		}
 	}
 }
+
+// TestDelayOfOneTransaction makes views in the transaction that makes one of their streams, over history of another. By hand: a key stays for the
+// greater delay, 20 minutes, also one that came before.
+func TestDelayOfOneTransaction(t *testing.T) {
+	const (
+		over = ` WITH (output_mode = 'append') AS SELECT DISTINCT ON (k) WITHIN WATERMARK * FROM `
+		both = `(SELECT k, ts FROM old UNION ALL SELECT k, ts FROM new) x`
+	)
+	c := openClocked(t)
+	c.exec(`CREATE STREAM old (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '10 seconds')`,
+		`INSERT INTO old VALUES (1, '2024-01-01 00:00')`, // stays until 00:20
+		`BEGIN`,
+		`CREATE STREAM new (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '20 minutes')`,
+		`CREATE MATERIALIZED VIEW m WITH (output_mode = 'append') AS SELECT * FROM `+both,
+		`CREATE MATERIALIZED VIEW on_s`+over+both,
+		`CREATE MATERIALIZED VIEW on_m`+over+`m`,
+		`COMMIT`,
+		`INSERT INTO old VALUES (2, '2024-01-01 00:30')`,
+		`INSERT INTO new VALUES (3, '2024-01-01 00:25')`, // watermark 00:05
+		`INSERT INTO old VALUES (1, '2024-01-01 00:06')`) // a duplicate
+	check := func() {
+		t.Helper()
+		for _, v := range []string{"on_s", "on_m"} {
+			c.want(`SELECT k, to_char(ts, 'HH24:MI') FROM `+v+` ORDER BY 1, 2`, "1,00:00", "2,00:30", "3,00:25")
+		}
+	}
+	check()
+	c.restart(true)
+	check()
+	c.exec(`ALTER MATERIALIZED VIEW on_s REBUILD`)
+	check()
+}

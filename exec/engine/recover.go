@@ -172,7 +172,7 @@ func (e *Engine) restore(base *catalog.Catalog, cp *checkpoint.Checkpoint) error
 			c.drop()
 		}
 		e.addView(v)
-		e.startView(v, cp.Epoch+1, true)
+		e.startView(v, cat, cp.Epoch+1, true)
 		e.republish(v)
 	}
 	e.stopBlocked()

@@ -20,7 +20,7 @@ func (e *Engine) start(b *epochBuild, rel *catalog.Relation) {
 	}
 	v := e.openView(rel, b.cat)
 	e.addView(v)
-	e.startView(v, b.n, b.replay)
+	e.startView(v, b.cat, b.n, b.replay)
 }
 
 // openView makes the running form of a view over its state in the store. One that cannot be built here, such as a view with a processor in Go that this
