@@ -28,6 +28,26 @@ func (db *testDB) options() planner.Options {
 		ParseView: parser.ParseQuery, SessionUser: "alice", Database: "test"}
 }
 
+// updating has a query planned as a view in update mode.
+var updating = &planner.ViewOptions{Policy: "min", ModeGiven: true, Mode: catalog.Update}
+
+// plan plans a query, as a view unless view is nil; nil if it can't be, which is an error of the test.
+func (db *testDB) plan(t *testing.T, sql string, view *planner.ViewOptions) *plan.Query {
+	t.Helper()
+	q, err := parser.ParseQuery(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := db.options()
+	o.View = view
+	p, err := planner.PlanQuery(q, o)
+	if err != nil {
+		t.Errorf("%s: %v", sql, err)
+		return nil
+	}
+	return p
+}
+
 // exec runs DDL; a query's plan is given as text.
 func (db *testDB) exec(text string, verbose bool) (out string, err error) {
 	stmts, err := parser.Parse(text)

@@ -3,10 +3,7 @@ package planner_test
 import (
 	"testing"
 
-	"github.com/tidemarkdb/tidemark/parser"
-	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/planner/plan"
-	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
 // Which windows give a row once, for the aggregate above to spread.
@@ -31,15 +28,8 @@ func TestLastWindows(t *testing.T) {
 		{"SELECT k, window(ts, '10 minutes', '1 minute') AS w FROM s", false},
 		{"WITH q AS (SELECT *, window(ts, '10 minutes', '1 minute') AS w FROM s) SELECT w, k, count(*) FROM q GROUP BY w, k UNION ALL SELECT w, k, v FROM q", false},
 	} {
-		q, err := parser.ParseQuery(c.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := db.options()
-		o.View = &planner.ViewOptions{Policy: "min", ModeGiven: true, Mode: catalog.Update}
-		p, err := planner.PlanQuery(q, o)
-		if err != nil {
-			t.Errorf("%s: %v", c.sql, err)
+		p := db.plan(t, c.sql, updating)
+		if p == nil {
 			continue
 		}
 		any := false
@@ -59,9 +49,7 @@ func TestLastWindows(t *testing.T) {
 		if any != c.last {
 			t.Errorf("%s: last windows %v, want %v", c.sql, any, c.last)
 		}
-		o.View = nil // a SELECT has no event keys
-		if p, err = planner.PlanQuery(q, o); err != nil {
-			t.Errorf("%s: %v", c.sql, err)
+		if p = db.plan(t, c.sql, nil); p == nil { // a SELECT has no event keys
 			continue
 		}
 		any = false

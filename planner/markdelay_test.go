@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemarkdb/tidemark/parser"
-	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
@@ -74,15 +72,8 @@ type delayCase struct {
 func checkDelays(t *testing.T, db *testDB, epoch uint64, cases []delayCase) {
 	t.Helper()
 	for _, c := range cases {
-		q, err := parser.ParseQuery(c.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := db.options()
-		o.View = &planner.ViewOptions{Policy: "min", ModeGiven: true, Mode: catalog.Update}
-		p, err := planner.PlanQuery(q, o)
-		if err != nil {
-			t.Errorf("%s: %v", c.sql, err)
+		p := db.plan(t, c.sql, updating)
+		if p == nil {
 			continue
 		}
 		var got []int64

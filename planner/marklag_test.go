@@ -4,10 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tidemarkdb/tidemark/parser"
-	"github.com/tidemarkdb/tidemark/planner"
 	"github.com/tidemarkdb/tidemark/planner/plan"
-	"github.com/tidemarkdb/tidemark/sql/catalog"
 )
 
 // How far the columns of a query may be behind its watermark, and how far its operators go behind it, from the root down. Those numbers
@@ -58,15 +55,8 @@ func TestMarkLags(t *testing.T) {
 		{"SELECT ts FROM s UNION ALL SELECT wt FROM ses", []int64{1}, nil},
 		{"SELECT wt FROM even UNION ALL SELECT wt FROM even", []int64{-998}, nil},
 	} {
-		q, err := parser.ParseQuery(c.sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := db.options()
-		o.View = &planner.ViewOptions{Policy: "min", ModeGiven: true, Mode: catalog.Update}
-		p, err := planner.PlanQuery(q, o)
-		if err != nil {
-			t.Errorf("%s: %v", c.sql, err)
+		p := db.plan(t, c.sql, updating)
+		if p == nil {
 			continue
 		}
 		if got := p.Root.Props().WatermarkLags; !slices.Equal(got, c.lags) {
