@@ -8,11 +8,11 @@ type PastDelay struct {
 	DelayMicros int64
 }
 
-// Altered gives the watermark that w becomes with epoch n: from the next one on it has the delay of to, and remembers the one before. Neither is changed.
+// Altered gives the watermark that w becomes with epoch n: from the next one on it has the delay of to, and remembers the one before if that is another. Neither is changed.
 func (w *Watermark) Altered(to *Watermark, n uint64) *Watermark {
 	out := *to
 	out.Past = slices.Clip(w.Past)
-	if len(out.Past) == 0 || out.Past[len(out.Past)-1].Until < n {
+	if k := len(out.Past); w.DelayMicros != to.DelayMicros && (k == 0 || out.Past[k-1].Until < n) {
 		out.Past = append(out.Past, PastDelay{n, w.DelayMicros})
 	}
 	return &out
@@ -20,12 +20,14 @@ func (w *Watermark) Altered(to *Watermark, n uint64) *Watermark {
 
 // DelayIn gives the delay in epoch n, microseconds.
 func (w *Watermark) DelayIn(n uint64) int64 {
-	for _, p := range w.Past {
-		if n <= p.Until {
-			return p.DelayMicros
+	delay := w.DelayMicros
+	for _, p := range slices.Backward(w.Past) { // most ask for the newest
+		if n > p.Until {
+			break
 		}
+		delay = p.DelayMicros
 	}
-	return w.DelayMicros
+	return delay
 }
 
 // Delay says by what a watermark that a column carries is behind the greatest event time: by the greatest of Micros and the delays of the streams in

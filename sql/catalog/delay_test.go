@@ -12,6 +12,9 @@ func TestDelayIn(t *testing.T) {
 			t.Errorf("epoch %d: %d, want %d", n, got, want)
 		}
 	}
+	if same := both.Altered(&Watermark{DelayMicros: 40, IdleMicros: 1}, 12); len(same.Past) != 2 || same.IdleMicros != 1 || same.DelayIn(7) != 20 || same.DelayIn(13) != 40 {
+		t.Errorf("the delay that it has: %+v", same)
+	}
 	other := first.Altered(&Watermark{DelayMicros: 50}, 7) // does not write over both's past
 	if w.DelayIn(1) != 10 || first.DelayIn(6) != 20 || first.DelayIn(10) != 20 || other.DelayIn(10) != 50 || both.DelayIn(9) != 20 {
 		t.Error("a watermark was changed by its ALTER")
