@@ -25,12 +25,7 @@ func LabelColumns(root plan.Node) {
 		switch n.(type) {
 		case *plan.Join, *plan.AsofJoin, *plan.Lookup:
 			l, r := n.Inputs()[0], n.Inputs()[1]
-			p.PairLabels = tellApart(joinCols(columns(l), columns(r)...), func(i int) string {
-				if i < width(l) {
-					return columnText(l, i)
-				}
-				return columnText(r, i-width(l))
-			})
+			p.PairLabels = tellApart(joinCols(columns(l), columns(r)...), func(i int) string { return pairText(l, r, i) })
 		}
 	}
 	visit(root)
@@ -98,11 +93,7 @@ func columnText(n plan.Node, i int) string {
 			return aggText(x.Aggs[i-len(x.Keys)], labelled(x.Input))
 		}
 	case *plan.Join, *plan.AsofJoin, *plan.Lookup:
-		l, r := n.Inputs()[0], n.Inputs()[1]
-		if i < width(l) {
-			return columnText(l, i)
-		}
-		return columnText(r, i-width(l))
+		return pairText(n.Inputs()[0], n.Inputs()[1], i)
 	case *plan.TableFunc:
 		if x.Input != nil && i < width(x.Input) {
 			return columnText(x.Input, i)
@@ -114,6 +105,14 @@ func columnText(n plan.Node, i int) string {
 		}
 	}
 	return name
+}
+
+// pairText is columnText of the rows of two nodes side by side.
+func pairText(l, r plan.Node, i int) string {
+	if k := width(l); i >= k {
+		return columnText(r, i-k)
+	}
+	return columnText(l, i)
 }
 
 // labelled gives a node's columns by their labels.
