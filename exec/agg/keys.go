@@ -126,8 +126,8 @@ func (ks *keySet) take(b *batch.Batch) {
 
 // find fills t.slot with the entries of t.rows, which ascend. Where NULL is apart, none of their keys is NULL, or t.nullKey says that all are.
 func (ks *keySet) find(t *target) {
-	if cap(t.slot) < len(t.rows) {
-		t.slot, t.alike = make([]int32, max(len(t.rows), batch.Target)), 0
+	if cap(t.slot) < len(t.rows) { // a target may be one of very many, of few rows each
+		t.slot, t.alike = make([]int32, max(len(t.rows), min(2*cap(t.slot), batch.Target))), 0
 	}
 	t.slot, t.one = t.slot[:len(t.rows)], false
 	switch {

@@ -25,6 +25,36 @@ func texts(r *rand.Rand, n int) *batch.Vector {
 	return v.Slice(1, n+1)
 }
 
+// TestScratchFollowsRows: a group of one event time of very many has no more memory for its rows than it had use for.
+func TestScratchFollowsRows(t *testing.T) {
+	v := batch.NewVector(types.Of(types.Int8), 0)
+	for i := range 3 * int64(batch.Target) {
+		v.AppendInt(i % 5)
+	}
+	c := &keyCol{typ: v.Type, form: keyInt, v: v}
+	var ks keySet
+	ks.init([]*keyCol{c})
+	tg := &target{h: table.NewTransient().Hash(table.Decl{Name: "t", Words: headWords, IntKey: true}), intKey: true}
+	for n := 1; n <= v.N; n++ {
+		if n > 100 {
+			n = min(n+700, v.N)
+		}
+		tg.rows = tg.rows[:0]
+		for i := range n {
+			tg.rows = append(tg.rows, int32(i))
+		}
+		ks.find(tg)
+		for k, s := range tg.slot {
+			if s != tg.slot[k%5] {
+				t.Fatalf("%d rows: row %d has entry %d, and row %d has %d", n, k, s, k%5, tg.slot[k%5])
+			}
+		}
+		if len(tg.slot) != n || cap(tg.slot) > 2*n {
+			t.Fatalf("%d rows: %d entries, room for %d", n, len(tg.slot), cap(tg.slot))
+		}
+	}
+}
+
 // TestTextKeys: rows find the entries of their texts, with and without hashes that came with them, one after the other and not, and the texts come back as they went in.
 func TestTextKeys(t *testing.T) {
 	seed := rand.Uint64()
