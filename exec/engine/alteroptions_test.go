@@ -47,6 +47,8 @@ func TestUnknownOptions(t *testing.T) {
 		{`CREATE MATERIALIZED VIEW x WITH (output_mod = 'append') AS SELECT k FROM s`, sqlerr.InvalidParameterValue, `unrecognized parameter "output_mod"`, ofView},
 		{`ALTER MATERIALIZED VIEW v SET (state_partitons = 3)`, sqlerr.InvalidParameterValue, `unrecognized parameter "state_partitons"`, ofView},
 		{`ALTER MATERIALIZED VIEW v RESET (state_partitons)`, sqlerr.InvalidParameterValue, `unrecognized parameter "state_partitons"`, ofView},
+		{`CREATE MATERIALIZED VIEW x WITH (on_error = 'dead') AS SELECT k FROM s`, sqlerr.FeatureNotSupported, `option "on_error" is not supported yet`, ""},
+		{`ALTER MATERIALIZED VIEW v SET (on_error = 'dead')`, sqlerr.FeatureNotSupported, `option "on_error" is not supported yet`, ""},
 		{`ALTER MATERIALIZED VIEW v SET (output_mode = 'append')`, sqlerr.FeatureNotSupported, `option "output_mode" of a materialized view cannot be changed`, ""},
 		{`ALTER STREAM s SET (max_step = '1 day')`, sqlerr.InvalidParameterValue, `unrecognized parameter "max_step"`, ofStream},
 		{`ALTER STREAM s SET (retention = '0')`, sqlerr.FeatureNotSupported, `option "retention" of a stream cannot be changed`, ""},

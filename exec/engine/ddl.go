@@ -249,8 +249,6 @@ func (s *sess) viewOptions(rel *catalog.Relation, x *ast.CreateView) error {
 			rel.Options[o.Name] = v
 		case partitionsOption:
 			own = v
-		case "on_error", "retention":
-			return sqlerr.Unsupported("option \"%s\" is not supported yet", o.Name).At(int(o.At))
 		default:
 			return unknownOption(rel, o.Name).At(int(o.At))
 		}

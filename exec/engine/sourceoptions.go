@@ -89,8 +89,11 @@ var optionsOf = map[catalog.Kind][]string{
 	catalog.Stream:  {connectorOption, stepOption, retentionOption},
 }
 
-// unknownOption is the error of an option that a relation of that kind does not have.
+// unknownOption is the error of an option that a relation of that kind does not have, or not yet.
 func unknownOption(rel *catalog.Relation, name string) *sqlerr.Error {
+	if rel.Kind == catalog.MatView && (name == "on_error" || name == retentionOption) {
+		return sqlerr.Unsupported("option \"%s\" is not supported yet", name)
+	}
 	err := sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
 	known := strings.Join(optionsOf[rel.Kind], ", ")
 	switch {
