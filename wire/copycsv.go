@@ -19,7 +19,7 @@ type csvDecoder struct {
 }
 
 func newCSVDecoder(f *session.CopyFormat, s *copySink) *csvDecoder {
-	d := &csvDecoder{lineScanner: lineScanner{sink: s, header: f.Header, csv: true, delim: f.Delimiter}, f: *f}
+	d := &csvDecoder{lineScanner: lineScanner{sink: s, header: f.Header, match: f.HeaderMatch, csv: true, delim: f.Delimiter}, f: *f}
 	d.format = d
 	if d.delim == 0 {
 		d.delim = ','
@@ -101,8 +101,7 @@ func (d *csvDecoder) line(line []byte) error {
 		}
 	}
 	if d.header {
-		d.header = false
-		return nil
+		return d.headerLine(line)
 	}
 	if err := d.sink.checkEncoding(line); err != nil {
 		return err
@@ -111,6 +110,12 @@ func (d *csvDecoder) line(line []byte) error {
 		return d.plainRow(line)
 	}
 	return d.quotedRow(line)
+}
+
+// headerField implements lineFormat.
+func (d *csvDecoder) headerField(b []byte) (value []byte, n int, null, ok bool) {
+	value, n, quoted, ok := d.quotedField(b)
+	return value, n, !quoted && string(value) == d.f.Null, ok
 }
 
 // plainField implements lineFormat.

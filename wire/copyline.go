@@ -18,6 +18,8 @@ type lineFormat interface {
 	lineEnd(p []byte, lo, at int) (i, searched int)
 	// line handles a line, without its end.
 	line(line []byte) error
+	// headerField reads the first field of b, of n bytes; ok is false where it does not end.
+	headerField(b []byte) (value []byte, n int, null, ok bool)
 	// plainField appends the value of a column that has no escapes or quotes.
 	plainField(c int, value []byte) error
 }
@@ -31,6 +33,7 @@ type lineScanner struct {
 	csv     bool
 	eol     lineEnd
 	header  bool // the next line is the header
+	match   bool // which has to have the columns' names
 	ended   bool // after \.
 	scanned int  // bytes of the pending line that hold no line end
 }
@@ -92,6 +95,15 @@ func (s *lineScanner) feed(p []byte) error {
 
 // finish implements copyDecoder.
 func (s *lineScanner) finish() error {
+	if err := s.lastLines(); err != nil || !s.header || !s.match {
+		return err
+	}
+	s.sink.line = 1 // as in PostgreSQL, a header that has to match is an empty line where there is none
+	return s.headerLine(nil)
+}
+
+// lastLines handles what is pending.
+func (s *lineScanner) lastLines() error {
 	if s.ended {
 		return nil
 	}
@@ -152,6 +164,39 @@ func (s *lineScanner) breakIn(b []byte) int {
 		return bytes.IndexAny(b, "\r\n")
 	}
 	return bytes.IndexByte(b, s.terminator())
+}
+
+// headerLine takes the header. Where it has to match, it is compared with the columns' names, with PostgreSQL's errors.
+func (s *lineScanner) headerLine(line []byte) error {
+	s.header = false
+	if !s.match {
+		return nil
+	}
+	if err := s.sink.checkEncoding(line); err != nil {
+		return err
+	}
+	fields, wrong := 0, error(nil) // wrong is the first field that does not match
+	for rest, more := line, true; more; fields++ {
+		value, n, null, ok := s.format.headerField(rest)
+		if !ok {
+			return s.sink.lineError(line, "unterminated CSV quoted field")
+		}
+		if wrong == nil && fields < len(s.sink.cols) {
+			switch want := s.sink.cols[fields].Name; {
+			case null:
+				wrong = s.sink.lineError(line, "column name mismatch in header line field %d: got null value (\"%s\"), expected \"%s\"", fields+1, rest[:n], want)
+			case string(value) != want:
+				wrong = s.sink.lineError(line, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", fields+1, value, want)
+			}
+		}
+		if more = n < len(rest); more {
+			rest = rest[n+1:]
+		}
+	}
+	if fields != len(s.sink.cols) {
+		return s.sink.lineError(line, "wrong number of fields in header line: got %d, expected %d", fields, len(s.sink.cols))
+	}
+	return wrong
 }
 
 // plainRow reads a row in which nothing is escaped or quoted.

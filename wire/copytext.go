@@ -14,7 +14,7 @@ type textDecoder struct {
 }
 
 func newTextDecoder(f *session.CopyFormat, s *copySink) *textDecoder {
-	d := &textDecoder{lineScanner: lineScanner{sink: s, header: f.Header, delim: f.Delimiter}, null: f.Null}
+	d := &textDecoder{lineScanner: lineScanner{sink: s, header: f.Header, match: f.HeaderMatch, delim: f.Delimiter}, null: f.Null}
 	d.format = d
 	if d.delim == 0 {
 		d.delim = '\t'
@@ -67,8 +67,7 @@ func (d *textDecoder) line(line []byte) error {
 		}
 	}
 	if d.header {
-		d.header = false
-		return nil
+		return d.headerLine(line)
 	}
 	if err := d.sink.checkEncoding(line); err != nil {
 		return err
@@ -104,6 +103,13 @@ func (d *textDecoder) endMarker(line []byte) (before []byte, found bool, err err
 		i++
 	}
 	return nil, false, nil
+}
+
+// headerField implements lineFormat.
+func (d *textDecoder) headerField(b []byte) (value []byte, n int, null, ok bool) {
+	n = fieldLen(b, d.delim)
+	d.scratch, _ = unescape(d.scratch[:0], b[:n])
+	return d.scratch, n, string(b[:n]) == d.null, true
 }
 
 // plainField implements lineFormat.

@@ -113,7 +113,11 @@ func copyOptions(x *ast.Copy) (f *session.CopyFormat, batchRows int, err error) 
 			f.Null = o.Value
 		case "header":
 			b, err := checkBool(o.Value)
-			if err != nil && o.Value != "" && !strings.EqualFold(o.Value, "match") {
+			f.HeaderMatch = strings.EqualFold(o.Value, "match")
+			if f.HeaderMatch && !x.From {
+				return nil, 0, sqlerr.Unsupported("cannot use \"%s\" with HEADER in COPY TO", o.Value)
+			}
+			if err != nil && o.Value != "" && !f.HeaderMatch {
 				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "header requires a Boolean value or \"match\"")
 			}
 			f.Header = b != "off"

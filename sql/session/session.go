@@ -131,6 +131,7 @@ type CopyFormat struct {
 	Delimiter    byte
 	Null         string
 	Header       bool
+	HeaderMatch  bool // in: the header must have the columns' names
 	Quote        byte
 	Escape       byte
 	ForceQuote   []bool // CSV out, per column
