@@ -238,6 +238,10 @@ var copyFormats = map[string]string{"text": "FORMAT text, DELIMITER ','", "csv":
 func TestCopyBatchRows(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
 	c := connect(t, url)
+	execSQL(t, c, "CREATE TABLE r (id int PRIMARY KEY)")
+	if got, want := copyError(t, c, "r TO STDOUT (batch_rows 5)", ""), "0A000 COPY batch_rows only available using COPY FROM\n\n\n   "; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for _, x := range copyUnits {
 		for format, options := range copyFormats {
 			execSQL(t, c, "DROP TABLE IF EXISTS r CASCADE; CREATE TABLE r (id int PRIMARY KEY, x text, CHECK (id <> 99999))")

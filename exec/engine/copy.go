@@ -137,6 +137,9 @@ func copyOptions(x *ast.Copy) (f *session.CopyFormat, batchRows int, err error) 
 				f.Escape, escape = o.Value[0], true
 			}
 		case "batch_rows":
+			if !x.From {
+				return nil, 0, sqlerr.Unsupported("COPY batch_rows only available using COPY FROM")
+			}
 			if batchRows, err = strconv.Atoi(o.Value); err != nil || batchRows <= 0 {
 				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "batch_rows must be a positive number")
 			}
