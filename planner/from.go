@@ -108,7 +108,11 @@ func (b *binder) relation(r *catalog.Relation, pos ast.Pos) plan.Node {
 		}
 	}
 	b.noteRead(r)
-	return newScan(r, r.HiddenKey || r.Kind == catalog.System) // those of the catalogs have tableoid
+	s := newScan(r, r.HiddenKey || r.Kind == catalog.System) // those of the catalogs have tableoid
+	if n, ok := b.o.Widths[r.OID]; ok && n < len(s.Cols) {
+		s.Cols, s.P.Columns = s.Cols[:n:n], s.P.Columns[:n:n]
+	}
+	return s
 }
 
 // readableInViews are the system relations whose changes views may follow.
@@ -140,6 +144,7 @@ func (b *binder) expand(r *catalog.Relation, pos ast.Pos) plan.Node {
 			panic(withoutPosition(p))
 		}
 	}()
+	b.o.Widths = r.Widths
 	if sp, ok := r.Settings["search_path"]; ok {
 		b.o.SearchPath = splitPath(sp)
 	}

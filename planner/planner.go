@@ -22,6 +22,8 @@ type Options struct {
 	View *ViewOptions
 	// ParseView parses the stored text of a plain view. Without it plain views can't be read.
 	ParseView func(sql string) (*ast.Query, error)
+	// Widths say of how many columns of a stream the query may know, the first ones (catalog.Relation); of all, of a stream that is not there.
+	Widths map[catalog.OID]int
 	// NativeProcessor finds a processor that the program which embeds the engine registered, nil if there is none. It may be nil.
 	NativeProcessor func(name string) *catalog.Processor
 	// StateTable describes what statestore and state_metadata give; without it they can't be read.

@@ -158,6 +158,7 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 		return nil, shiftPosition(err, int(x.Query.At))
 	}
 	describeView(rel, q, x.Columns)
+	rel.Widths = streamWidths(rel, s.catalog())
 	if len(x.Columns) > len(rel.Columns) {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
 	}
@@ -281,7 +282,7 @@ func (e *Engine) planView(rel *catalog.Relation, cat *catalog.Catalog) (*plan.Qu
 		return nil, err
 	}
 	set := viewSettings(rel)
-	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.Functions{}, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0}
+	o := planner.Options{Catalog: cat, SearchPath: set.searchPath(""), Env: set.typesEnv(), ParseView: parser.ParseQuery, NativeProcessor: e.opts.Processors.find, MakeFunction: custom.Functions{}, StateTable: e.storedStateTable(rel), StoredView: len(rel.StateReads) > 0, Widths: rel.Widths}
 	if rel.Kind == catalog.MatView {
 		policy := rel.Options["watermark_policy"]
 		if policy == "" {
@@ -330,6 +331,17 @@ func describeView(rel *catalog.Relation, q *plan.Query, names []string) {
 	}
 	rel.DependsOn, rel.Processors, rel.StateReads = q.DependsOn, q.Processors, q.StateReads
 	derive(rel, p)
+}
+
+// streamWidths tells how many columns the streams that a view reads have.
+func streamWidths(rel *catalog.Relation, cat *catalog.Catalog) map[catalog.OID]int {
+	widths := map[catalog.OID]int{}
+	for _, oid := range rel.DependsOn {
+		if r := cat.ByOID(oid); r != nil && r.Kind == catalog.Stream {
+			widths[oid] = len(r.Columns)
+		}
+	}
+	return widths
 }
 
 // derive fills in what the plan says of a materialized view beside its columns.

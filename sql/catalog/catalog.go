@@ -97,6 +97,8 @@ type Relation struct {
 	Settings   map[string]string // TimeZone, DateStyle, search_path at CREATE
 	DependsOn  []OID             // relations read by the query
 	Processors []OID             `json:",omitempty"` // processors, and functions that users made, that it calls
+	// Widths say how many columns the streams among DependsOn had at CREATE: the query has no others, as in PostgreSQL.
+	Widths map[OID]int `json:",omitempty"`
 	// StateReads describe the state tables that a MatView began with (statestore in an initial state), in the order of the text.
 	StateReads []*Relation `json:",omitempty"`
 	OutputMode OutputMode
