@@ -98,6 +98,58 @@ func TestFileSource(t *testing.T) {
 	expectRows(t, c, "SELECT stream, state FROM tidemark.sources ORDER BY 1", "j,finished", "r,finished")
 }
 
+// TestFileSourceNotes: a directory that is not there and a file of other columns are told to who makes the stream, and shown.
+func TestFileSourceNotes(t *testing.T) {
+	dir := t.TempDir()
+	url, _ := startServer(t, filepath.Join(dir, "data"))
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said += fmt.Sprintln(n.Severity, n.Code, n.Message) }
+	c, err := pgx.ConnectConfig(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	in := filepath.Join(dir, "in")
+	create := `CREATE STREAM %s (k int, v bigint) WITH (connector = 'file', path = '%s', format = 'csv', header = 'true', bounded = '%v')`
+	missing := fmt.Sprintf("directory or file \"%s\" does not exist", in)
+	const other = "file a.csv lacks column \"v\" of the stream, and has column \"w\" that the stream does not read"
+	said = ""
+	execSQL(t, c, fmt.Sprintf(create, "s", in, false)+"; WAIT FOR s")
+	execSQL(t, c, "BEGIN; "+fmt.Sprintf(create, "b", in, true)+"; COMMIT")
+	if want := strings.Repeat("WARNING 01000 "+missing+"\n", 2); said != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+	expectRows(t, c, "SELECT state, message FROM tidemark.sources WHERE stream = 's'", "waiting,\""+strings.ReplaceAll(missing, `"`, `""`)+`"`)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // a bounded source tries until the files are there
+		var message *string
+		if err := c.QueryRow(context.Background(), "SELECT message FROM tidemark.sources WHERE stream = 'b'").Scan(&message); err != nil {
+			t.Fatal(err)
+		}
+		if message != nil && *message == fmt.Sprintf("could not stat \"%s\": no such file or directory", in) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a bounded source without files says %v", message)
+		}
+	}
+	if err := os.Mkdir(in, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, in, "a.csv", "k,w\n1,10\n")
+	execSQL(t, c, "WAIT FOR b; WAIT FOR s")
+	expectRows(t, c, "SELECT k, v FROM s UNION ALL SELECT k, v FROM b", "1,", "1,")
+	expectRows(t, c, "SELECT message FROM tidemark.sources", "\""+strings.ReplaceAll(other, `"`, `""`)+`"`, "\""+strings.ReplaceAll(other, `"`, `""`)+`"`)
+	said = ""
+	execSQL(t, c, fmt.Sprintf(create, "late", in, true))
+	if want := "WARNING 01000 " + other + "\n"; said != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}
+
 // TestFileSourceKilled: a server that is killed again and again while it reads shows every line once, whether its log keeps the rows or not.
 func TestFileSourceKilled(t *testing.T) {
 	for _, retention := range []string{"all", "0"} {

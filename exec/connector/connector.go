@@ -29,6 +29,13 @@ type Connector interface {
 	Reread(Config) (Rereader, error)
 }
 
+// Prober is a Connector that can look at its input when a stream is created.
+type Prober interface {
+	// Probe gives, as a notice or a warning, what is remarkable about the input as it is now; nil if nothing is. Nothing of it is an error, as the
+	// input may come or change. It does not wait. The config is one that Check has passed.
+	Probe(Config) *sqlerr.Error
+}
+
 // Config is what a source is opened with.
 type Config struct {
 	// Options are those of the stream, names in lower case.
@@ -48,6 +55,13 @@ type Source interface {
 	Read(ctx context.Context, max int) (*Chunk, error)
 	// Close ends the source.
 	Close() error
+}
+
+// Noter is a Source that may have something to tell although nothing fails.
+type Noter interface {
+	// Note gives what those who look after the stream should know about its input, as of the last Read, such as that there is none where it is looked
+	// for; "" if nothing is remarkable.
+	Note() string
 }
 
 // Rereader reads extents again. It is used by one goroutine, and is fastest where extents follow one another.

@@ -119,12 +119,18 @@ func (s *sess) createRelation(ctx context.Context, x *ast.CreateRelation) (sessi
 	if err := checkUnique(rel); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
+	res, err := s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
 		func(b *epochBuild) error {
 			r := *rel
 			r.CreatedEpoch = b.n
 			return b.apply(event{Kind: "create", Rel: &r})
 		})
+	if err == nil {
+		if n := s.e.probeInput(rel); n != nil {
+			s.notice(n)
+		}
+	}
+	return res, err
 }
 
 // createView makes a plain or a materialized view.

@@ -68,6 +68,7 @@ type source struct {
 	rel    *catalog.Relation
 	state  string
 	err    error
+	note   string // what is remarkable about its input
 	polls  uint64 // how often there was nothing more
 	last   string // the part that was read last, and to where
 	at     int64
@@ -273,6 +274,7 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 	for poll := minPoll; ; {
 		asked := time.Now()
 		ch, err := src.Read(ctx, sourceRows)
+		s.remark(src)
 		if lerr := f.land(ch); lerr != nil {
 			return lerr
 		}
@@ -292,6 +294,23 @@ func (s *source) read(ctx context.Context, rel *catalog.Relation, progress *bool
 		if err := s.submit(ctx, ch, &f); err != nil {
 			return err
 		}
+	}
+}
+
+// remark shows what the source has to tell of its input, and logs it when it is new.
+func (s *source) remark(src connector.Source) {
+	n, ok := src.(connector.Noter)
+	if !ok {
+		return
+	}
+	note := n.Note()
+	s.mu.Lock()
+	fresh := note != s.note
+	s.note = note
+	name := s.rel.Name
+	s.mu.Unlock()
+	if fresh && note != "" {
+		s.e.log.Warn().Str("source", name).Str("err", note).Msg("input of source is not as expected")
 	}
 }
 

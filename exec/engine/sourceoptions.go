@@ -151,6 +151,15 @@ func (e *Engine) checkConnector(name string, rel *catalog.Relation) error {
 	return conn.Check(connector.Config{Options: connectorOptions(rel), Columns: rel.Columns})
 }
 
+// probeInput gives what is remarkable about the input of a stream that is made, nil if nothing is.
+func (e *Engine) probeInput(rel *catalog.Relation) *sqlerr.Error {
+	p, ok := e.opts.Connectors[rel.Options[connectorOption]].(connector.Prober)
+	if !ok || e.opts.NoSources {
+		return nil
+	}
+	return p.Probe(connector.Config{Options: connectorOptions(rel), Columns: rel.Columns})
+}
+
 // notFed refuses what writes to a stream that its connector feeds.
 func notFed(rel *catalog.Relation) error {
 	if rel.Kind != catalog.Stream || rel.Options[connectorOption] == "" {

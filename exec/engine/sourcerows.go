@@ -37,9 +37,12 @@ func sourceStatusRows(c *systemContext) (*batch.Batch, error) {
 		b.Cols[4].AppendInt(s.rows)
 		b.Cols[5].AppendInt(s.errs)
 		b.Cols[6].AppendString(s.state)
-		if s.err != nil {
+		switch {
+		case s.err != nil:
 			b.Cols[7].AppendString(sqlerr.From(s.err).Error())
-		} else {
+		case s.note != "":
+			b.Cols[7].AppendString(s.note)
+		default:
 			b.Cols[7].AppendNull()
 		}
 		s.mu.Unlock()

@@ -111,6 +111,7 @@ const (
 	AdminShutdown              Code = "57P01"
 	CannotConnectNow           Code = "57P03"
 	IOError                    Code = "58030"
+	UndefinedFile              Code = "58P01"
 	InternalError              Code = "XX000"
 	DataCorrupted              Code = "XX001"
 )

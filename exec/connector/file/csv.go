@@ -19,6 +19,7 @@ type csvReader struct {
 	all          bool  // every column has a field
 	last         bool  // a last line without line end is a row
 	cutLine      bool  // such a row was read
+	differs      string
 
 	quoted quotedRow // of the general path
 }
@@ -55,6 +56,7 @@ func newCSV(l *lineReader, o *options, fields []field, last bool) (*csvReader, e
 func (r *csvReader) mapHeader(fields []field) error {
 	found := make([]bool, len(fields))
 	n := 0
+	var others, lacking []string
 	for k := range r.quoted.fields {
 		name := strings.TrimPrefix(string(r.quoted.field(k)), "\ufeff")
 		col := -1
@@ -67,8 +69,17 @@ func (r *csvReader) mapHeader(fields []field) error {
 			}
 		}
 		r.cols = append(r.cols, col)
+		if col < 0 {
+			others = append(others, name)
+		}
+	}
+	for i := range fields {
+		if !found[i] {
+			lacking = append(lacking, fields[i].name)
+		}
 	}
 	r.all = n == len(fields)
+	r.differs = difference(lacking, others)
 	if n == 0 {
 		return sqlerr.New(sqlerr.BadCopyFileFormat, "the header names none of the stream's columns").WithCause(errDamaged)
 	}
@@ -207,6 +218,9 @@ func (r *csvReader) missing(s *sink, k int) error {
 func errExtra() error {
 	return sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column")
 }
+
+// misfit implements reader.
+func (r *csvReader) misfit() string { return r.differs }
 
 // pos implements reader.
 func (r *csvReader) pos() (at, line int64) { return r.at, r.line }

@@ -5,6 +5,7 @@
 //   - lines.go gives the lines of a text file, decompressed, with their positions;
 //   - csv.go and json.go decode the plain case (no quotes; flat objects without escapes) in one pass over the bytes, csv_quoted.go and
 //     json_general.go everything else; parquet.go reads column pages, parquet_values.go turns them into ours;
+//   - notes.go tells what is remarkable about the files although nothing fails;
 //   - field.go turns the text of one field into a value of a column.
 //
 // A row that cannot be decoded is a BadRow with its file and line, and reading goes on behind it. Files must be complete when they

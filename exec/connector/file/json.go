@@ -34,6 +34,9 @@ func newJSON(l *lineReader, fields []field, last bool) *jsonReader {
 	return r
 }
 
+// misfit implements reader: each object may have other members.
+func (r *jsonReader) misfit() string { return "" }
+
 // read implements reader.
 func (r *jsonReader) read(s *sink, max int) error {
 	for !s.full(max) {

@@ -103,6 +103,23 @@ func (r *parquetReader) mapColumns() error {
 	return nil
 }
 
+// misfit implements reader.
+func (r *parquetReader) misfit() string {
+	var others, lacking []string
+	read := map[*parquet.Column]bool{}
+	for i, c := range r.cols {
+		if read[c] = true; c == nil {
+			lacking = append(lacking, r.fields[i].name)
+		}
+	}
+	for _, c := range r.file.Root().Columns() {
+		if !read[c] {
+			others = append(others, c.Name())
+		}
+	}
+	return difference(lacking, others)
+}
+
 // nextGroup goes to the next row group; false: there is none.
 func (r *parquetReader) nextGroup() bool {
 	r.closeGroup()

@@ -33,6 +33,8 @@ type reader interface {
 	until(limit int64, last bool)
 	// cut says whether the last row had no line end.
 	cut() bool
+	// misfit says in what the file and the columns of the stream differ, "" if in nothing or where the file does not say what it has.
+	misfit() string
 	close()
 }
 
@@ -82,6 +84,7 @@ type source struct {
 	cur    reader
 	tails  map[string]seen
 	room   []int // by column, the bytes of the last chunk's values
+	notes
 }
 
 // Read implements connector.Source.
@@ -183,10 +186,14 @@ func (s *source) newRows(max int) *batch.Batch {
 func (s *source) poll() error {
 	files, err := s.opts.list()
 	if errors.Is(err, fs.ErrNotExist) && !s.opts.bounded {
+		s.absent = s.opts.missing(err)
 		return nil // it may come
 	}
 	if err != nil {
-		return err
+		return unreadable(err)
+	}
+	if s.absent = ""; len(files) == 0 && s.off.Last == "" {
+		s.absent = s.opts.noFile()
 	}
 	s.lag = 0
 	for i := range files {
@@ -230,7 +237,9 @@ func (s *source) readFile(out *sink, max int) (*connector.Span, error) {
 		if s.opts.growable(f.name) {
 			limit = f.size // what comes later is a later file, so to say
 		}
-		s.cur, err = s.opts.openAt(f, s.fields, p, limit, s.last(f))
+		if s.cur, err = s.opts.openAt(f, s.fields, p, limit, s.last(f)); err == nil {
+			s.fits(f.name, s.cur.misfit())
+		}
 	}
 	if err == nil {
 		if err = s.cur.read(out, max); err == nil || err == io.EOF || errors.Is(err, errDamaged) {
@@ -263,7 +272,7 @@ func (s *source) readFile(out *sink, max int) (*connector.Span, error) {
 		s.next() // it was there a moment ago
 		return nil, nil
 	default:
-		return nil, err
+		return nil, unreadable(err)
 	}
 	s.next()
 	if span.To == span.From && !span.Done {
