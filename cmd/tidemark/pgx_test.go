@@ -227,6 +227,60 @@ func TestManySessions(t *testing.T) {
 	_ = deaf.Close() // the server finds out
 }
 
+// listening connects, and adds to said a line for each notice: severity, code and message.
+func listening(t *testing.T, url string, said *string) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { *said += fmt.Sprintln(n.Severity, n.Code, n.Message) }
+	c, err := pgx.ConnectConfig(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+// TestFillWarnings: a statement that fills a view says how many rows failed, once it is done, and nothing where none did.
+func TestFillWarnings(t *testing.T) {
+	url, _ := startServer(t, t.TempDir())
+	said := ""
+	c := listening(t, url, &said)
+	execSQL(t, c, "CREATE TABLE t (a int); INSERT INTO t VALUES (0), (0), (1), (2); CREATE VIEW w AS SELECT a FROM t WHERE a > 1")
+	for _, x := range []struct {
+		sql   string
+		warns string // how many rows of which view
+	}{
+		{"CREATE MATERIALIZED VIEW v1 AS SELECT 1/0 AS x", "1 row v1"},
+		{"CREATE MATERIALIZED VIEW v2 AS SELECT 1/a AS x FROM t", "2 rows v2"},
+		{"CREATE MATERIALIZED VIEW v3 AS SELECT 1/a AS x FROM t WHERE a > 0", ""},
+		{"BEGIN; CREATE MATERIALIZED VIEW v4 AS SELECT 1/sum(a) AS x FROM t WHERE a = 0", ""},
+		{"COMMIT", "1 row v4"},
+		{"BEGIN; CREATE MATERIALIZED VIEW v5 AS SELECT 1/a AS x FROM t; ROLLBACK", ""},
+		{"CREATE MATERIALIZED VIEW v5 AS SELECT 1/a AS x FROM w", ""},
+		{"CREATE OR REPLACE VIEW w AS SELECT a FROM t", "2 rows v5"},
+		{"CREATE OR REPLACE MATERIALIZED VIEW v3 AS SELECT 1/(a-1) AS x FROM t", "1 row v3"},
+		{"ALTER MATERIALIZED VIEW v3 PAUSE", ""},
+		{"ALTER MATERIALIZED VIEW v3 RESUME", "1 row v3"},
+		{"ALTER MATERIALIZED VIEW v3 RESUME", ""},
+		{"ALTER MATERIALIZED VIEW v3 REBUILD", "1 row v3"},
+		{"DELETE FROM t WHERE a = 1", ""},
+		{"ALTER MATERIALIZED VIEW v3 REBUILD", ""},
+	} {
+		said = ""
+		execSQL(t, c, x.sql)
+		want := ""
+		if f := strings.Fields(x.warns); len(f) > 0 {
+			want = fmt.Sprintf("WARNING 01000 %s %s failed while materialized view \"%s\" was filled, and what comes of them is not in it\n", f[0], f[1], f[2])
+		}
+		if said != want {
+			t.Errorf("%s says\n %q, want\n %q", x.sql, said, want)
+		}
+	}
+}
+
 // TestNotices: notices and reported settings reach the client, before the end of the statement.
 func TestNotices(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())

@@ -102,17 +102,8 @@ func TestFileSource(t *testing.T) {
 func TestFileSourceNotes(t *testing.T) {
 	dir := t.TempDir()
 	url, _ := startServer(t, filepath.Join(dir, "data"))
-	cfg, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
 	said := ""
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said += fmt.Sprintln(n.Severity, n.Code, n.Message) }
-	c, err := pgx.ConnectConfig(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(context.Background())
+	c := listening(t, url, &said)
 	in := filepath.Join(dir, "in")
 	create := `CREATE STREAM %s (k int, v bigint) WITH (connector = 'file', path = '%s', format = 'csv', header = 'true', bounded = '%v')`
 	missing := fmt.Sprintf("directory or file \"%s\" does not exist", in)

@@ -240,6 +240,7 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 		return nil, sqlerr.New(sqlerr.ActiveTransaction, "%s ... %s cannot run inside a transaction block", tag, strings.ToUpper(x.Action))
 	}
 	var notices []*sqlerr.Error
+	filled := x.Action != "pause"
 	err := s.e.submit(ctx, 0, func(b *epochBuild) error {
 		r := b.cat.ByOID(rel.OID)
 		if r == nil {
@@ -252,7 +253,7 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 			return b.pause(r)
 		case "resume":
 			if r.Options[pausedOption] == "" && b.e.statusOf(r.OID) == viewRunning {
-				notices = nil
+				notices, filled = nil, false
 				return nil
 			}
 		}
@@ -267,6 +268,9 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 	}
 	for _, n := range notices {
 		s.notice(n)
+	}
+	if filled {
+		s.tellRefilled(rel.Schema, rel.Name)
 	}
 	return done(tag), nil
 }

@@ -182,13 +182,17 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 			return nil, err
 		}
 		rel.OID = old.OID
-		return s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
+		res, err := s.change(ctx, tag, func(c *catalog.Catalog) *catalog.Catalog { return c.With(rel) },
 			func(b *epochBuild) error {
 				if err := b.apply(event{Kind: "replace", Rel: rel}); err != nil {
 					return err
 				}
 				return b.rebuildDependents(rel.OID)
 			})
+		if err == nil && s.tx == nil {
+			s.tellRefilled(rel.Schema, rel.Name)
+		}
+		return res, err
 	}
 	local := func(c *catalog.Catalog) *catalog.Catalog {
 		r := *rel
@@ -196,14 +200,14 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 		return c.With(&r)
 	}
 	res, err := s.change(ctx, tag, local, func(b *epochBuild) error { return b.createView(rel) })
-	if err != nil || rel.Kind != catalog.MatView || s.tx != nil {
-		return res, err
+	switch {
+	case err != nil || rel.Kind != catalog.MatView:
+	case s.tx != nil:
+		s.tx.ops[len(s.tx.ops)-1].makes = rel
+	default:
+		s.tellMade(rel)
 	}
-	if st := s.e.statusOf(rel.OID); st == viewBackfill {
-		s.notice(sqlerr.Notice("materialized view \"%s\" is being filled in the background", rel.Name).
-			WithHint("tidemark.backfills shows how far it is; a SELECT waits until it is complete."))
-	}
-	return res, nil
+	return res, err
 }
 
 // createView is the part of CREATE [MATERIALIZED] VIEW that runs in the loop.

@@ -63,6 +63,9 @@ func (s *sess) replaceView(ctx context.Context, old, rel *catalog.Relation) (ses
 		}
 		return nil, err
 	}
+	made := *rel
+	made.Name = name
+	s.tellFailed(&made)
 	return done(tag), nil
 }
 

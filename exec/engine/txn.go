@@ -49,6 +49,8 @@ type txnOp struct {
 	b   *batch.Batch
 	own bool // nobody else sees b
 	ddl ddlOp
+	// makes is the materialized view that ddl makes, nil for another.
+	makes *catalog.Relation
 }
 
 // overlay is what a block changed in one relation.
@@ -160,7 +162,7 @@ func (s *sess) commit(ctx context.Context) error {
 			rows += op.b.N
 		}
 	}
-	return s.submit(ctx, rows, lazy, func(b *epochBuild) error {
+	err := s.submit(ctx, rows, lazy, func(b *epochBuild) error {
 		for _, op := range t.ops {
 			if op.ddl != nil {
 				if err := op.ddl(b); err != nil {
@@ -184,6 +186,12 @@ func (s *sess) commit(ctx context.Context) error {
 		}
 		return nil
 	})
+	for _, op := range t.ops {
+		if err == nil && op.makes != nil {
+			s.tellMade(op.makes)
+		}
+	}
+	return err
 }
 
 // combine makes one write of inserts into a stream that follow one another, before the loop has to look at them.
