@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -114,7 +115,7 @@ func TestWebSessionsKilled(t *testing.T) {
 
 func TestMachine(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
-	if err := runFile(context.Background(), url, "../../examples/machine/machine.sql"); err != nil {
+	if err := runFile(context.Background(), url, "../../examples/machine/machine.sql", io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, url)

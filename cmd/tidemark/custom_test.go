@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"testing"
@@ -76,7 +77,7 @@ func failures(t *testing.T, file string) (out []string) {
 
 func TestMachineFailures(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
-	if err := runFile(context.Background(), url, "../../examples/custom/machine_failures.sql"); err != nil {
+	if err := runFile(context.Background(), url, "../../examples/custom/machine_failures.sql", io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, url)

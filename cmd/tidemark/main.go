@@ -19,7 +19,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "[--data DIR] [--listen ADDR] ...", "run the server", serveMain},
-		{"run", "[--url URL] FILE.sql ...", "run SQL scripts against a server", runMain},
+		{"run", "[--url URL] [--quiet] FILE.sql ...", "run SQL scripts against a server, print what they answer", runMain},
 		{"sqllogictest", "[--mode MODE] [--url URL] FILE ...", "run sqllogictest files", sltMain},
 		{"test", "[--mode MODE] FILE.slt ...", "run sqllogictest files with a clock that SET CLOCK moves", testMain},
 		{"bench", "[WORKLOAD ...]", "measure the engine", benchMain},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -193,5 +194,5 @@ func initialise(ctx context.Context, e *engine.Engine, addr, file string) error 
 	if !e.Empty() {
 		return nil
 	}
-	return runFile(ctx, "postgres://tidemark@"+addr+"/tidemark?sslmode=disable", file)
+	return runFile(ctx, "postgres://tidemark@"+addr+"/tidemark?sslmode=disable", file, io.Discard, io.Discard)
 }
