@@ -38,6 +38,16 @@ func dumpValue(sb *strings.Builder, v reflect.Value, depth int) {
 	case ast.TypeName:
 		sb.WriteString(FormatType(x) + "\n")
 		return
+	case ast.CopyOption:
+		v := x.Text()
+		switch x.Form {
+		case ast.CopyNone:
+			v = "true"
+		case ast.CopyList:
+			v = strings.Join(x.List, ",")
+		}
+		fmt.Fprintf(sb, "%s = %q\n", x.Name, v)
+		return
 	case ast.Option:
 		fmt.Fprintf(sb, "%s = %q\n", x.Name, x.Value)
 		return

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
+	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
 // copyStmt parses COPY, with its options in brackets or as the old syntax has
@@ -11,9 +12,9 @@ import (
 func (p *parser) copyStmt() ast.Stmt {
 	s := &ast.Copy{At: p.here()}
 	p.expectWords("copy")
-	p.acceptWords("binary")
-	if p.toks[p.i-1].kw == kwBinary {
-		s.Options = append(s.Options, ast.Option{Name: "format", Value: "binary", At: p.pos(p.i - 1)})
+	if p.isWord(0, "binary") {
+		s.Options = append(s.Options, ast.CopyOption{Name: "format", Form: ast.CopyText, Value: "binary", At: p.here()})
+		p.next()
 	}
 	if p.is("(") {
 		p.next()
@@ -46,7 +47,10 @@ func (p *parser) copyStmt() ast.Stmt {
 		p.syntaxError()
 	}
 	p.copyOptions(s)
-	if s.From && p.isWord(0, "where") {
+	if p.isWord(0, "where") {
+		if !s.From {
+			raise(int(p.toks[p.i].pos), sqlerr.SyntaxError, "WHERE clause not allowed with COPY TO")
+		}
 		p.unsupported(p.i, "COPY FROM with WHERE is not supported")
 	}
 	return s
@@ -61,17 +65,18 @@ func (p *parser) copyOptions(s *ast.Copy) {
 	}
 	if p.isWord(0, "using") || p.isWord(0, "delimiters") {
 		p.acceptWords("using")
-		i := p.i
+		o := ast.CopyOption{Name: "delimiter", Form: ast.CopyText, At: p.here()}
 		p.expectWords("delimiters")
-		s.Options = append(s.Options, ast.Option{Name: "delimiter", Value: p.str(), At: p.pos(i)})
+		o.Value = p.str()
+		s.Options = append(s.Options, o)
 	}
 	p.acceptWords("with")
 	for {
-		o := ast.Option{At: p.here()}
-		switch w := p.oneOf("binary", "csv", "text", "freeze", "header", "delimiter", "null", "quote", "escape", "encoding", "force", "batch_rows"); w {
+		o := ast.CopyOption{Form: ast.CopyText, At: p.here()}
+		switch w := p.oneOf("binary", "csv", "freeze", "header", "delimiter", "null", "quote", "escape", "encoding", "force", "batch_rows"); w {
 		case "":
 			return
-		case "binary", "csv", "text":
+		case "binary", "csv":
 			p.next()
 			o.Name, o.Value = "format", w
 		case "freeze", "header":
@@ -82,17 +87,21 @@ func (p *parser) copyOptions(s *ast.Copy) {
 			o = p.forceOption(o)
 		case "batch_rows":
 			p.next()
-			o.Name, o.Value = w, p.optionValue()
+			o.Name = w
+			p.copyArgument(&o)
 		default:
 			p.next()
-			p.acceptWords("as")
+			if w != "encoding" {
+				p.acceptWords("as")
+			}
 			o.Name, o.Value = w, p.str()
 		}
 		s.Options = append(s.Options, o)
 	}
 }
 
-func (p *parser) forceOption(o ast.Option) ast.Option {
+// forceOption reads what follows FORCE in the old syntax.
+func (p *parser) forceOption(o ast.CopyOption) ast.CopyOption {
 	switch {
 	case p.acceptWords("not", "null"):
 		o.Name = "force_not_null"
@@ -100,43 +109,28 @@ func (p *parser) forceOption(o ast.Option) ast.Option {
 		o.Name = "force_null"
 	default:
 		p.expectWords("quote")
-		o.Name = "force_quote"
+		if o.Name = "force_quote"; p.accept("*") {
+			o.Form = ast.CopyStar
+			return o
+		}
 	}
-	o.Value = p.columnsOrStar()
+	o.Form, o.List = ast.CopyList, []string{p.name()}
+	for p.accept(",") {
+		o.List = append(o.List, p.name())
+	}
 	return o
 }
 
-// columnsOrStar reads a list of columns, with or without brackets, or *; as
-// text with commas.
-func (p *parser) columnsOrStar() string {
-	if p.accept("*") {
-		return "*"
-	}
-	if p.is("(") {
-		return strings.Join(p.nameList(), ",")
-	}
-	v := p.name()
-	for p.accept(",") {
-		v += "," + p.name()
-	}
-	return v
-}
-
 // copyOptionList reads (FORMAT csv, HEADER, FORCE_NULL (a, b), ...).
-func (p *parser) copyOptionList() []ast.Option {
+func (p *parser) copyOptionList() []ast.CopyOption {
 	p.expect("(")
-	var out []ast.Option
+	var out []ast.CopyOption
 	for {
-		o := ast.Option{At: p.here(), Name: strings.ToLower(p.label()), Value: "true"}
-		switch {
-		case p.is("(") || p.is("*"):
-			o.Value = p.columnsOrStar()
-		case p.is("="):
-			p.next()
-			o.Value = p.optionValue()
-		case !p.is(",") && !p.is(")"):
-			o.Value = p.optionValue()
+		o := ast.CopyOption{At: p.here(), Name: p.label()}
+		if o.Name == "batch_rows" {
+			p.accept("=") // ours, and written as the options of a stream are
 		}
+		p.copyArgument(&o)
 		out = append(out, o)
 		if !p.accept(",") {
 			break
@@ -144,4 +138,33 @@ func (p *parser) copyOptionList() []ast.Option {
 	}
 	p.expect(")")
 	return out
+}
+
+// copyArgument reads what stands behind the name of an option.
+func (p *parser) copyArgument(o *ast.CopyOption) {
+	switch k := p.peek().kind; {
+	case p.accept("*"):
+		o.Form = ast.CopyStar
+	case p.accept("("):
+		o.Form = ast.CopyList
+		for {
+			o.List = append(o.List, p.copyWord())
+			if !p.accept(",") {
+				break
+			}
+		}
+		p.expect(")")
+	case p.is("-"), p.is("+"), k == kindNumber:
+		o.Form, o.Value = ast.CopyNumber, p.optionValue()
+	case !p.is(",") && !p.is(")"):
+		o.Form, o.Value = ast.CopyText, p.copyWord()
+	}
+}
+
+// copyWord reads a word or a text.
+func (p *parser) copyWord() string {
+	if p.peek().kind == kindString {
+		return p.str()
+	}
+	return p.label()
 }

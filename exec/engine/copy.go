@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/parser/ast"
@@ -18,22 +16,22 @@ import (
 )
 
 // copy runs COPY.
-func (s *sess) copy(ctx context.Context, x *ast.Copy, p *prepared) (session.Result, error) {
+func (s *sess) copy(ctx context.Context, x *ast.Copy) (session.Result, error) {
 	if x.File != "" {
 		return nil, sqlerr.Unsupported("COPY from or to a file of the server is not supported").At(int(x.At)).
 			WithHint("Use COPY ... FROM STDIN, or psql's \\copy.")
 	}
-	f, batchRows, err := copyOptions(x)
-	if err != nil {
-		return nil, err
-	}
 	if !x.From {
-		return s.copyOut(ctx, x, f, p)
+		return s.copyOut(ctx, x)
 	}
 	if err := s.writable("COPY FROM"); err != nil {
 		return nil, err
 	}
 	rel, err := s.lookup(x.Table)
+	if err != nil {
+		return nil, err
+	}
+	o, err := copyOptions(x)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +45,18 @@ func (s *sess) copy(ctx context.Context, x *ast.Copy, p *prepared) (session.Resu
 	if err != nil {
 		return nil, err
 	}
-	if err := forcedColumns(x, rel, cols, f); err != nil {
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = rel.Columns[c].Name
+	}
+	if err := o.force(names, rel); err != nil {
 		return nil, err
 	}
-	in, err := s.newCopyIn(rel, cols, f)
+	in, err := s.newCopyIn(rel, cols, &o.CopyFormat)
 	if err != nil {
 		return nil, err
 	}
-	in.batchRows = batchRows
+	in.batchRows = o.batchRows
 	return &copyResult{in: in}, nil
 }
 
@@ -84,119 +86,17 @@ func copyColumns(rel *catalog.Relation, x *ast.Copy) ([]int, error) {
 	return cols, nil
 }
 
-// copyOptions reads the options of COPY (PostgreSQL, COPY).
-func copyOptions(x *ast.Copy) (f *session.CopyFormat, batchRows int, err error) {
-	f = &session.CopyFormat{Format: "text"}
-	for _, o := range x.Options {
-		if o.Name == "format" {
-			f.Format = strings.ToLower(o.Value)
-		}
-	}
-	switch f.Format {
-	case "text":
-		f.Delimiter, f.Null = '\t', `\N`
-	case "csv":
-		f.Delimiter, f.Quote, f.Escape = ',', '"', '"'
-	case "binary":
-	default:
-		return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", f.Format)
-	}
-	escape := false
-	for _, o := range x.Options {
-		switch o.Name {
-		case "format", "force_quote", "force_null", "force_not_null", "freeze":
-		case "encoding":
-			if _, err := utf8Only(o.Value); err != nil {
-				return nil, 0, err
-			}
-		case "null":
-			f.Null = o.Value
-		case "header":
-			b, err := checkBool(o.Value)
-			f.HeaderMatch = strings.EqualFold(o.Value, "match")
-			if f.HeaderMatch && !x.From {
-				return nil, 0, sqlerr.Unsupported("cannot use \"%s\" with HEADER in COPY TO", o.Value)
-			}
-			if err != nil && o.Value != "" && !f.HeaderMatch {
-				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "header requires a Boolean value or \"match\"")
-			}
-			f.Header = b != "off"
-		case "delimiter", "quote", "escape":
-			if len(o.Value) != 1 {
-				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "COPY %s must be a single one-byte character", o.Name)
-			}
-			switch o.Name {
-			case "delimiter":
-				f.Delimiter = o.Value[0]
-			case "quote":
-				f.Quote = o.Value[0]
-				if !escape {
-					f.Escape = f.Quote
-				}
-			case "escape":
-				f.Escape, escape = o.Value[0], true
-			}
-		case "batch_rows":
-			if !x.From {
-				return nil, 0, sqlerr.Unsupported("COPY batch_rows only available using COPY FROM")
-			}
-			if batchRows, err = strconv.Atoi(o.Value); err != nil || batchRows <= 0 {
-				return nil, 0, sqlerr.New(sqlerr.InvalidParameterValue, "batch_rows must be a positive number")
-			}
-		default:
-			return nil, 0, sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(int(o.At))
-		}
-	}
-	if f.Header && f.Format == "binary" {
-		return nil, 0, sqlerr.New(sqlerr.SyntaxError, "cannot specify HEADER in BINARY mode")
-	}
-	return f, batchRows, nil
-}
-
-// forcedColumns reads FORCE_QUOTE, FORCE_NULL and FORCE_NOT_NULL: "*" or a list of columns.
-func forcedColumns(x *ast.Copy, rel *catalog.Relation, cols []int, f *session.CopyFormat) error {
-	for _, o := range x.Options {
-		var dst *[]bool
-		switch o.Name {
-		case "force_quote":
-			dst = &f.ForceQuote
-		case "force_null":
-			dst = &f.ForceNull
-		case "force_not_null":
-			dst = &f.ForceNotNull
-		default:
-			continue
-		}
-		*dst = make([]bool, len(cols))
-		for _, n := range strings.Split(strings.Trim(o.Value, "()"), ",") {
-			n = strings.Trim(strings.TrimSpace(n), `"`)
-			found := false
-			for k, c := range cols {
-				if n == "*" || rel.Columns[c].Name == n {
-					(*dst)[k], found = true, true
-				}
-			}
-			if !found {
-				return sqlerr.New(sqlerr.InvalidColumnReference, "%s column \"%s\" not referenced by COPY", strings.ToUpper(o.Name), n)
-			}
-		}
-	}
-	return nil
-}
-
 // copyOut runs COPY t TO STDOUT and COPY (query) TO STDOUT.
-func (s *sess) copyOut(ctx context.Context, x *ast.Copy, f *session.CopyFormat, _ *prepared) (session.Result, error) {
+func (s *sess) copyOut(ctx context.Context, x *ast.Copy) (session.Result, error) {
 	q := x.Query
+	var rel *catalog.Relation
+	var cols []int
 	if q == nil {
-		rel, err := s.lookup(x.Table)
-		if err != nil {
+		var err error
+		if rel, err = s.lookup(x.Table); err != nil {
 			return nil, err
 		}
-		cols, err := copyColumns(rel, x)
-		if err != nil {
-			return nil, err
-		}
-		if err := forcedColumns(x, rel, cols, f); err != nil {
+		if cols, err = copyColumns(rel, x); err != nil {
 			return nil, err
 		}
 		sel := &ast.Select{From: []ast.TableExpr{&ast.TableRef{Name: x.Table}}}
@@ -205,8 +105,19 @@ func (s *sess) copyOut(ctx context.Context, x *ast.Copy, f *session.CopyFormat, 
 		}
 		q = &ast.Query{Body: sel}
 	}
+	o, err := copyOptions(x)
+	if err != nil {
+		return nil, err
+	}
 	p := &prepared{st: &statement{ast.Parsed{Stmt: &ast.QueryStmt{Query: q}}}}
 	if err := s.plan(p); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(p.cols))
+	for i, c := range p.cols {
+		names[i] = c.Name
+	}
+	if err := o.force(names, rel); err != nil {
 		return nil, err
 	}
 	res, err := s.Execute(ctx, p, nil)
@@ -214,7 +125,7 @@ func (s *sess) copyOut(ctx context.Context, x *ast.Copy, f *session.CopyFormat, 
 		return nil, err
 	}
 	r := res.(*rows)
-	r.verb, r.copy = "COPY", f
+	r.verb, r.copy = "COPY", &o.CopyFormat
 	return r, nil
 }
 

@@ -94,7 +94,7 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 	case *ast.Truncate:
 		return s.truncate(ctx, x)
 	case *ast.Copy:
-		return s.copy(ctx, x, p)
+		return s.copy(ctx, x)
 	case *ast.Begin:
 		return s.beginTxn(x.Isolation, x.Access)
 	case *ast.Commit:

@@ -43,15 +43,7 @@ var systemImpls = map[string]impl{
 		}
 		return dst, nil
 	}},
-	"pg_char_to_encoding(name)": intOf(func(a []types.Datum) int {
-		name := strings.NewReplacer("-", "", "_", "").Replace(string(a[0].B))
-		for i, e := range encodings {
-			if strings.EqualFold(name, strings.ReplaceAll(e, "_", "")) {
-				return i
-			}
-		}
-		return -1
-	}),
+	"pg_char_to_encoding(name)": intOf(func(a []types.Datum) int { return EncodingNumber(string(a[0].B)) }),
 	"pg_typeof(any)": {row: func(f *frame, a []types.Datum) (types.Datum, error) {
 		return types.IntDatum(int64(f.argTypes[0].OID())), nil
 	}},
@@ -65,6 +57,17 @@ var systemImpls = map[string]impl{
 	"pg_size_pretty(numeric)": {text: sizePrettyNumeric},
 	"pg_size_bytes(text)":     {row: sizeBytes},
 	"gen_random_uuid()":       {row: randomUUID},
+}
+
+// EncodingNumber gives PostgreSQL's number of an encoding, -1 of a name that is none.
+func EncodingNumber(name string) int {
+	name = strings.NewReplacer("-", "", "_", "").Replace(name)
+	for i, e := range encodings {
+		if strings.EqualFold(name, strings.ReplaceAll(e, "_", "")) {
+			return i
+		}
+	}
+	return -1
 }
 
 // randomUUID makes a version 4 UUID.

@@ -1,5 +1,7 @@
 package ast
 
+import "strings"
+
 // Stmt is a statement.
 type Stmt interface{ stmt() }
 
@@ -17,6 +19,38 @@ type Option struct {
 	Name  string // folded, dots kept
 	Value string
 	At    Pos
+}
+
+// CopyOption is one option of COPY. The form of its argument is kept: some options take only a list of columns, others none.
+type CopyOption struct {
+	Name  string // folded
+	Form  CopyForm
+	Value string   // of a word, text or number
+	List  []string // what stands in brackets
+	At    Pos
+}
+
+// CopyForm is what stands behind the name of an option of COPY.
+type CopyForm uint8
+
+// The forms of the arguments of COPY's options.
+const (
+	CopyNone CopyForm = iota
+	CopyText          // a word or a text
+	CopyNumber
+	CopyList // names or texts in brackets, or columns of the old syntax
+	CopyStar // *
+)
+
+// Text gives the argument as PostgreSQL reads it where a text is asked for.
+func (o *CopyOption) Text() string {
+	switch o.Form {
+	case CopyList:
+		return strings.Join(o.List, ".")
+	case CopyStar:
+		return "*"
+	}
+	return o.Value
 }
 
 // WatermarkDef is WATERMARK FOR c AS c - INTERVAL d [IDLE TIMEOUT d [ADVANCE]] or WATERMARK c DELAY OF INTERVAL d.
@@ -181,8 +215,8 @@ type (
 		Columns []string
 		Query   *Query
 		From    bool
-		Options []Option // format, delimiter, header, null, quote, escape, batch_rows, ...
-		File    string   // FROM 'file' (refused)
+		Options []CopyOption
+		File    string // FROM 'file' (refused)
 		At      Pos
 	}
 	// Begin is BEGIN or START TRANSACTION.
