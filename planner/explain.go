@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,11 +14,31 @@ import (
 // Explain shows a plan as an indented tree with the properties of its nodes; verbose adds their output columns.
 func Explain(q *plan.Query, verbose bool) string {
 	var sb strings.Builder
-	explainNode(&sb, q.Root, 0, verbose)
+	explainer{q.Maintained, verbose}.node(&sb, q.Root, 0)
 	return strings.TrimRight(sb.String(), "\n")
 }
 
-func explainNode(sb *strings.Builder, n plan.Node, depth int, verbose bool) {
+// explainer shows the nodes of one plan.
+type explainer struct{ maintained, verbose bool }
+
+// appendOnly says whether rows of a node only ever come. In a plan that runs once nothing is taken away, which says nothing of what it reads: there it is
+// what a view would have, where it follows from the relations and what lets through each row as it comes.
+func (e explainer) appendOnly(n plan.Node) bool {
+	if e.maintained {
+		return n.Props().AppendOnly
+	}
+	switch x := n.(type) {
+	case *plan.Scan:
+		return x.Rel.IsAppendOnly()
+	case *plan.Values, *plan.TableFunc:
+		return n.Props().AppendOnly
+	case *plan.Filter, *plan.Project, *plan.Window, *plan.Union:
+		return !slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !e.appendOnly(in) })
+	}
+	return false
+}
+
+func (e explainer) node(sb *strings.Builder, n plan.Node, depth int) {
 	pad := strings.Repeat("  ", depth)
 	arrow := ""
 	if depth > 0 {
@@ -29,14 +50,14 @@ func explainNode(sb *strings.Builder, n plan.Node, depth int, verbose bool) {
 	for _, d := range details(n) {
 		fmt.Fprintf(sb, "%s%s: %s\n", inner, d[0], d[1])
 	}
-	if verbose {
+	if e.verbose {
 		fmt.Fprintf(sb, "%sOutput: %s\n", inner, outputText(n))
 	}
-	if p := propsText(n); p != "" {
+	if p := e.propsText(n); p != "" {
 		fmt.Fprintf(sb, "%sProperties: %s\n", inner, p)
 	}
 	for _, in := range explained(n) {
-		explainNode(sb, in, depth+1, verbose)
+		e.node(sb, in, depth+1)
 	}
 }
 
@@ -68,16 +89,16 @@ type jsonState struct {
 
 // ExplainJSON is Explain as JSON, in the frame that PostgreSQL gives it.
 func ExplainJSON(q *plan.Query) string {
-	out, err := json.MarshalIndent([]map[string]jsonNode{{"Plan": toJSON(q.Root)}}, "", "  ")
+	out, err := json.MarshalIndent([]map[string]jsonNode{{"Plan": explainer{maintained: q.Maintained}.json(q.Root)}}, "", "  ")
 	if err != nil {
 		panic("planner: EXPLAIN can't be encoded: " + err.Error())
 	}
 	return string(out)
 }
 
-func toJSON(n plan.Node) jsonNode {
+func (e explainer) json(n plan.Node) jsonNode {
 	p := n.Props()
-	out := jsonNode{NodeType: describe(n), AppendOnly: p.AppendOnly, Output: []string{}}
+	out := jsonNode{NodeType: describe(n), AppendOnly: e.appendOnly(n), Output: []string{}}
 	for _, d := range details(n) {
 		if out.Details == nil {
 			out.Details = map[string]string{}
@@ -101,7 +122,7 @@ func toJSON(n plan.Node) jsonNode {
 		out.State = &jsonState{p.State.Bounded, p.State.By}
 	}
 	for _, in := range explained(n) {
-		out.Plans = append(out.Plans, toJSON(in))
+		out.Plans = append(out.Plans, e.json(in))
 	}
 	return out
 }
@@ -335,10 +356,10 @@ func outputText(n plan.Node) string {
 }
 
 // propsText lists the derived properties.
-func propsText(n plan.Node) string {
+func (e explainer) propsText(n plan.Node) string {
 	p := n.Props()
 	var parts []string
-	if p.AppendOnly {
+	if e.appendOnly(n) {
 		parts = append(parts, "append-only")
 	}
 	if len(p.WatermarkCols) > 0 {

@@ -174,7 +174,7 @@ func (b *binder) noteDependency(r *catalog.Relation) {
 
 // finishQuery runs the passes after binding.
 func (b *binder) finishQuery(root plan.Node) *plan.Query {
-	q := &plan.Query{Root: root, Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends, Processors: b.processors, StateReads: b.stateReads}
+	q := &plan.Query{Root: root, Maintained: b.view(), Params: b.paramTypes(), Reads: b.reads, DependsOn: b.depends, Processors: b.processors, StateReads: b.stateReads}
 	if v := b.o.View; v != nil {
 		q.Mode = v.Mode
 	}

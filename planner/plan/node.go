@@ -361,6 +361,8 @@ func Types(n Node) []types.Type {
 type Query struct {
 	Root   Node
 	Params []types.Type
+	// Maintained: the plan keeps a view up to date; else it runs once, over relations as they are, which has no changes.
+	Maintained bool
 	// Mode is the output mode that a view of this plan has.
 	Mode catalog.OutputMode
 	// Reads are the relations that the plan scans, views expanded; DependsOn those named in the text.
