@@ -62,3 +62,6 @@ func (r *Rows) Merging() bool {
 	defer r.mu.Unlock()
 	return r.merging
 }
+
+// ReleaseReaders closes the iterators of readers that wait.
+func ReleaseReaders(s *Store) { s.releaseReaders() }

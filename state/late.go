@@ -120,7 +120,7 @@ func (r *run) between(lo, hi []byte) (in *run, from, to int) {
 	in = r.inOrder()
 	from, to = in.seek(lo), len(in.recs)
 	if hi != nil {
-		to = in.seekIn(hi, from, to)
+		to = in.seekNear(hi, from, to)
 	}
 	return in, from, to
 }

@@ -27,6 +27,7 @@ func (s *Store) renewPin() *pin {
 		b.release()
 	}
 	s.mu.Unlock()
+	s.releaseReaders()
 	// Closing takes a lock of Pebble, which a failing disk may hold for ever:
 	// that must not stop the garbage collector's cleanups.
 	runtime.AddCleanup(p, func(snap *pebble.Snapshot) { go s.releasePin(snap) }, p.snap)

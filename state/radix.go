@@ -54,8 +54,9 @@ func (p *places) sort(skip int) {
 		n += s.hi - s.lo
 	}
 	p.all = slices.Grow(p.all[:0], n)
+	heads := p.headsTell(skip)
 	for k, s := range p.segs {
-		if skip == 0 {
+		if heads {
 			for i := s.lo; i < s.hi; i++ {
 				p.all = append(p.all, place{s.r.recs[i].head, uint32(k), uint32(i)})
 			}
@@ -66,6 +67,18 @@ func (p *places) sort(skip int) {
 		}
 	}
 	p.order()
+}
+
+// headsTell says whether the heads that runs have can be compared with those of others, and nearly all that is in them tells rows apart. All rows begin with so many
+// bytes that are alike.
+func (p *places) headsTell(skip int) bool {
+	const few = 4 // bytes that all heads begin with
+	for _, s := range p.segs {
+		if s.lo < s.hi && (s.r.skip > skip || s.r.skip+few <= skip || s.r.skip != p.segs[0].r.skip) {
+			return false
+		}
+	}
+	return true
 }
 
 // common gives the number of bytes with which all rows of segs, stretches of runs in order, begin.
@@ -283,12 +296,13 @@ func (r *run) sorted() *run {
 	p.sort(0)
 	out := &run{recs: make([]rowRec, 0, len(r.recs)), data: make([]byte, 0, len(r.data))}
 	p.each(true, out.take)
+	out.cutHeads()
 	return out
 }
 
 // take appends a row. Rows lie in memory in the order of their keys, so that merging reads on and does not jump.
 func (r *run) take(key []byte, klen uint32, weight int64) {
-	r.recs = append(r.recs, rowRec{table.Head(key), uint64(len(r.data))})
+	r.recs = append(r.recs, rowRec{table.Head(key[r.skip:]), uint64(len(r.data))})
 	r.data = appendRow(r.data, key, int(klen), weight)
 	if weight < 0 {
 		r.less++

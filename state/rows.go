@@ -22,9 +22,13 @@ import (
 // become many. One goroutine applies, publishes and freezes; snapshots are
 // taken and read by any.
 type Rows struct {
-	st    *Store
-	oid   catalog.OID
-	codec rowCodec
+	st     *Store
+	oid    catalog.OID
+	codec  rowCodec
+	prefix []byte // of its keys on disk
+	behind []byte // the least that is greater than all of them
+	idle   idleReaders
+	noted  atomic.Bool // among Store.readers
 
 	tail        *run           // changes of this epoch, not sorted yet
 	given       []*batch.Batch // and not encoded
@@ -54,6 +58,7 @@ type RowsSnapshot struct {
 	r      *Rows
 	pin    *pin
 	noDisk bool // what is on disk was dropped
+	within bool // an epoch, and not at the end of one
 	runs   []*run
 	rows   int64
 	Epoch  uint64 // that changed it last
@@ -64,14 +69,15 @@ type RowsSnapshot struct {
 // not be unique, and does not change while the relation lives. A relation is
 // opened once.
 func (s *Store) Rows(oid catalog.OID, ts []types.Type, key []int) *Rows {
-	r := &Rows{st: s, oid: oid, codec: rowCodec{ts, key}, tail: &run{}}
+	prefix := relationKey(keyRow, oid)
+	r := &Rows{st: s, oid: oid, codec: rowCodec{ts, key}, prefix: prefix, behind: after(prefix), tail: &run{}}
 	n := s.countOf(oid)
 	r.view.Store(&RowsSnapshot{r: r, pin: s.currentPin(), rows: n.rows})
 	return r
 }
 
-// SetUnique says that no row is ever there more than once, as where the rows
-// have a unique key: a checkpoint then need not read how often a row was there.
+// SetUnique says that at the end of each epoch no two rows have the same key, and none is there more than once: a checkpoint then need not read how
+// often a row was there, and a lookup need not go on behind the row that it found.
 func (r *Rows) SetUnique() { r.set.Store(true) }
 
 // SetTeam says who encodes many changes.
@@ -98,6 +104,7 @@ func (r *Rows) Discard() {
 func (r *Rows) Pending() *RowsSnapshot {
 	r.sealTail()
 	v := *r.view.Load()
+	v.within = true
 	v.rows += r.pendingRows
 	v.runs = append(append(make([]*run, 0, len(v.runs)+len(r.sealed)), v.runs...), r.sealed...)
 	return &v
@@ -168,6 +175,7 @@ func compact(runs []*run, keep int) []*run {
 	}
 	out := append(make([]*run, 0, lo+8), runs[:lo]...)
 	if m := mergeRuns(runs[lo:]); len(m.recs) > 0 {
+		m.ends = runs[n-1].ends
 		out = append(out, m)
 	}
 	return out
@@ -185,7 +193,8 @@ func (r *Rows) Publish(epoch uint64) {
 	v := *r.view.Load()
 	v.Epoch = epoch
 	v.rows += r.pendingRows
-	v.runs = v.runs[:len(v.runs):len(v.runs)]
+	before := len(v.runs)
+	v.runs = v.runs[:before:before]
 	var sorted []*run
 	for _, x := range r.sealed {
 		if x.late != nil { // as it came; it has rows
@@ -198,6 +207,9 @@ func (r *Rows) Publish(epoch uint64) {
 		if m := mergeRuns(sorted); len(m.recs) > 0 {
 			v.runs = append(v.runs, m)
 		}
+	}
+	if len(v.runs) > before {
+		v.runs[len(v.runs)-1].ends = true
 	}
 	if len(v.runs) > r.frozen {
 		v.runs = compact(v.runs, r.frozen)
@@ -315,6 +327,7 @@ func lastTier(runs []*run) []*run {
 // mergeBehind merges runs beside the epochs, and puts the result in their place if they still stand together.
 func (r *Rows) mergeBehind(runs []*run, part int) {
 	m := mergeTo(runs, part)
+	m.ends = runs[len(runs)-1].ends
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.merging, r.mergeOf = false, 0

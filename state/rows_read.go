@@ -21,19 +21,12 @@ func (v *RowsSnapshot) Key() []int { return v.r.codec.key }
 
 // Scan calls f with all rows in key order, in batches of positive weights. A batch is valid during the call.
 func (v *RowsSnapshot) Scan(f func(*batch.Batch) error) error {
-	return v.each(v.Reader(), f)
-}
-
-// Lookup calls f with the rows whose leading key columns equal the prefix, in
-// key order. NULL finds NULL. For many lookups use one RowsReader and its Seek.
-func (v *RowsSnapshot) Lookup(prefix []types.Datum, f func(*batch.Batch) error) error {
 	r := v.Reader()
-	r.Seek(prefix)
-	return v.each(r, f)
+	defer r.Close()
+	return r.each(f)
 }
 
-func (v *RowsSnapshot) each(r *RowsReader, f func(*batch.Batch) error) error {
-	defer r.Close()
+func (r *RowsReader) each(f func(*batch.Batch) error) error {
 	for {
 		b, err := r.Next()
 		if b == nil || err != nil {
@@ -55,6 +48,7 @@ type RowsReader struct {
 	m      *merge
 	disk   diskRows
 	placed bool
+	found  []foundRow // of seekOne, which come next
 	out    *batch.Batch
 }
 
@@ -64,7 +58,12 @@ func (r *RowsReader) Seek(prefix []types.Datum) {
 		r.place(nil, nil)
 		return
 	}
-	k := r.v.r.codec.keyPrefix(prefix)
+	c := &r.v.r.codec
+	k := c.keyPrefix(prefix)
+	if len(prefix) == len(c.key) && r.v.r.set.Load() && !r.v.within {
+		r.seekOne(k)
+		return
+	}
 	r.place(k, after(k))
 }
 
@@ -107,6 +106,7 @@ func (r *RowsReader) SeekRange(prefix []types.Datum, lo, hi *Bound) {
 
 func (r *RowsReader) place(lo, hi []byte) {
 	r.placed = true
+	r.found = r.found[:0]
 	r.m.err = nil
 	r.m.seek(r.v.runs, lo, hi)
 	r.m.disk = nil
@@ -114,6 +114,7 @@ func (r *RowsReader) place(lo, hi []byte) {
 		return
 	}
 	r.m.err = r.disk.seek(r.v, lo, hi)
+	r.disk.one = false
 	r.m.disk = &r.disk
 }
 
@@ -127,15 +128,20 @@ func (r *RowsReader) Next() (*batch.Batch, error) {
 		r.out = batch.New(c.types, 64)
 	}
 	r.out.Reset()
+	for _, x := range r.found {
+		if x.weight > 0 {
+			if err := r.add(x.key[x.klen:], x.weight); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.found = r.found[:0]
 	for r.out.N < batch.Target && r.m.next() {
 		if r.m.weight == 0 {
 			continue
 		}
-		if r.m.weight < 0 {
-			return nil, sqlerr.New(sqlerr.InternalError, "a row of relation %d has multiplicity %d", r.v.r.oid, r.m.weight)
-		}
-		if err := c.decodeRow(r.m.key[r.m.klen:], r.out, r.m.weight); err != nil {
-			return nil, corrupt("row of relation %d: %v", r.v.r.oid, err)
+		if err := r.add(r.m.key[r.m.klen:], r.m.weight); err != nil {
+			return nil, err
 		}
 	}
 	if r.m.err != nil {
@@ -147,46 +153,68 @@ func (r *RowsReader) Next() (*batch.Batch, error) {
 	return r.out, nil
 }
 
+// add decodes a row into the batch that comes next.
+func (r *RowsReader) add(row []byte, weight int64) error {
+	if weight < 0 {
+		return sqlerr.New(sqlerr.InternalError, "a row of relation %d has multiplicity %d", r.v.r.oid, weight)
+	}
+	if err := r.v.r.codec.decodeRow(row, r.out, weight); err != nil {
+		return corrupt("row of relation %d: %v", r.v.r.oid, err)
+	}
+	return nil
+}
+
 // Close ends the reading; it may be called twice.
 func (r *RowsReader) Close() error { return r.disk.close() }
 
 // diskRows walks rows of one relation on disk.
 type diskRows struct {
 	st     *Store
-	it     *pebble.Iterator
+	it     *pebble.Iterator // nil until something is sought
+	pin    *pin             // of which it is
+	gen    uint64           // since so many checkpoints
 	prefix int
+	lo, hi []byte // what is sought, in Pebble; memory
+	one    bool   // there is one row at most
 	valid  bool
 	key    []byte // without the relation, valid until next
 	klen   int
 	weight int64
 }
 
+// seek moves to the first row with a key in [lo, hi); nil: no bound. All calls until close are for snapshots with one pin.
 func (d *diskRows) seek(v *RowsSnapshot, lo, hi []byte) error {
-	d.st = v.r.st
-	prefix := relationKey(keyRow, v.r.oid)
-	d.prefix = len(prefix)
-	upper := after(prefix)
-	if hi != nil {
-		upper = join(prefix, hi)
-	}
-	lower := join(prefix, lo)
+	r := v.r
+	d.prefix = len(r.prefix)
 	if d.it == nil {
-		it, err := v.pin.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+		d.st, d.pin, d.gen = r.st, v.pin, r.st.gen.Load()
+		it, err := v.pin.snap.NewIter(&pebble.IterOptions{LowerBound: r.prefix, UpperBound: r.behind})
 		if err != nil {
 			return err
 		}
 		d.it = it
-	} else {
-		d.it.SetBounds(lower, upper)
 	}
-	return d.at(d.it.First())
+	d.lo = append(append(d.lo[:0], r.prefix...), lo...)
+	d.hi = append(d.hi[:0], r.behind...)
+	if hi != nil {
+		d.hi = append(append(d.hi[:0], r.prefix...), hi...)
+	}
+	// With bounds of its own, each seek would begin anew.
+	return d.at(d.it.SeekGEWithLimit(d.lo, d.hi))
 }
 
-func (d *diskRows) next() error { return d.at(d.it.Next()) }
+func (d *diskRows) next() error {
+	if d.one {
+		d.valid = false
+		return nil
+	}
+	return d.at(d.it.NextWithLimit(d.hi))
+}
 
-func (d *diskRows) at(ok bool) error {
-	d.valid = ok
-	if !ok {
+// at reads the row at which the iterator is. Its limit is one that it may go beyond.
+func (d *diskRows) at(state pebble.IterValidityState) error {
+	d.valid = state == pebble.IterValid && bytes.Compare(d.it.Key(), d.hi) < 0
+	if !d.valid {
 		return d.it.Error()
 	}
 	v, err := d.it.ValueAndErr()
@@ -201,11 +229,12 @@ func (d *diskRows) at(ok bool) error {
 	return nil
 }
 
+// close closes the iterator, if there is one.
 func (d *diskRows) close() error {
 	if d.it == nil {
 		return nil
 	}
 	it := d.it
-	d.it, d.valid = nil, false
+	d.it, d.pin, d.valid = nil, nil, false
 	return d.st.close(it)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
-	"sort"
 
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/types"
@@ -18,11 +17,13 @@ import (
 type run struct {
 	data []byte // rows, see appendRow
 	recs []rowRec
+	skip int // with so many bytes all keys begin alike
 	less int // rows with a weight below zero
 	late *late
+	ends bool // with it, and those before it, contents are those at the end of an epoch
 }
 
-// rowRec says where a row begins in data. head is the start of the key, for comparing.
+// rowRec says where a row begins in data. head is of the key what follows the bytes that all keys of the run begin with, for comparing.
 type rowRec struct{ head, off uint64 }
 
 const recBytes = 16
@@ -74,13 +75,58 @@ func (r *run) seek(k []byte) int {
 
 // seekIn gives the first of rows [lo, hi) with key >= k, hi if there is none.
 func (r *run) seekIn(k []byte, lo, hi int) int {
-	head := table.Head(k)
-	return lo + sort.Search(hi-lo, func(i int) bool {
-		if h := r.recs[lo+i].head; h != head {
-			return h > head
+	if lo == hi {
+		return hi
+	}
+	if r.skip > 0 {
+		if c := bytes.Compare(k[:min(len(k), r.skip)], r.key(lo)[:r.skip]); c > 0 {
+			return hi
+		} else if c < 0 {
+			return lo
 		}
-		return bytes.Compare(r.key(lo+i), k) >= 0
-	})
+	}
+	head := table.Head(k[r.skip:])
+	if r.recs[lo].head > head {
+		return lo
+	}
+	if r.recs[hi-1].head < head {
+		return hi
+	}
+	// As sort.Search, which would call a function for each step.
+	for lo < hi {
+		i := int(uint(lo+hi) >> 1)
+		h := r.recs[i].head
+		if h < head || h == head && bytes.Compare(r.key(i), k) < 0 {
+			lo = i + 1
+		} else {
+			hi = i
+		}
+	}
+	return lo
+}
+
+// seekNear is seekIn for where the row is likely to be one of the first.
+func (r *run) seekNear(k []byte, lo, hi int) int {
+	for n := 1; lo+n < hi; n *= 4 {
+		if bytes.Compare(r.key(lo+n-1), k) >= 0 {
+			return r.seekIn(k, lo, lo+n)
+		}
+		lo += n
+	}
+	return r.seekIn(k, lo, hi)
+}
+
+// cutHeads leaves out of the heads of a run in order what all its keys begin with.
+func (r *run) cutHeads() {
+	if len(r.recs) == 0 {
+		return
+	}
+	if skip := commonLen(r.key(0), r.key(len(r.recs)-1)); skip > r.skip {
+		r.skip = skip
+		for i := range r.recs {
+			r.recs[i].head = table.Head(r.key(i)[skip:])
+		}
+	}
 }
 
 // rowCodec encodes rows of one relation.
@@ -274,12 +320,16 @@ type prefix struct {
 
 // ofRange takes rows [lo, hi) of a run in order into account.
 func (p *prefix) ofRange(r *run, lo, hi int) {
+	p.of(r.key(lo))
+	p.of(r.key(hi - 1))
+}
+
+// of takes a key into account.
+func (p *prefix) of(k []byte) {
 	if !p.any {
-		p.key, p.any = r.key(lo), true
+		p.key, p.any = k, true
 	}
-	for _, k := range [][]byte{r.key(lo), r.key(hi - 1)} {
-		p.key = p.key[:commonLen(p.key, k)]
-	}
+	p.key = p.key[:commonLen(p.key, k)]
 }
 
 // commonLen is the number of bytes with which both begin.

@@ -206,7 +206,7 @@ func checkRun(t *testing.T, r *run) {
 		if weight < 0 {
 			less++
 		}
-		if weight == 0 || r.recs[i].head != table.Head(r.key(i)) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
+		if weight == 0 || r.recs[i].head != table.Head(r.key(i)[r.skip:]) || string(r.key(i)[:r.skip]) != string(r.key(0)[:r.skip]) || i > 0 && bytes.Compare(r.key(i-1), r.key(i)) >= 0 {
 			t.Fatalf("row %d of %d of a run is not in its place", i, len(r.recs))
 		}
 	}

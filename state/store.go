@@ -78,6 +78,10 @@ type Store struct {
 	contents map[catalog.OID]*count // as of the last checkpoint
 	backings map[*backing]struct{}
 
+	readersMu sync.Mutex
+	readers   []*Rows      // of which readers that wait may have iterators
+	idle      atomic.Int64 // such iterators
+
 	pinMu sync.Mutex                    // taken before no other
 	pins  map[*pebble.Snapshot]struct{} // open ones
 
@@ -323,6 +327,7 @@ func (s *Store) Close() error {
 		}
 		s.backings = map[*backing]struct{}{}
 		s.mu.Unlock()
+		s.releaseReaders()
 		s.closePins()
 		return s.db.Close()
 	})

@@ -32,6 +32,7 @@ func together(runs []*run, part int) *run {
 		p.each(near, m.out.take)
 		runtime.Gosched() // epochs go first
 	}
+	m.out.cutHeads()
 	m.out.clip()
 	return m.out
 }
@@ -45,7 +46,7 @@ type merged struct {
 
 // newMerged gives an empty one with room for all rows, or where about one in so many is left, which nobody knows, for the first of them.
 func newMerged(runs []*run, part int) *merged {
-	m := &merged{out: &run{}}
+	m := &merged{out: &run{skip: alike(runs)}}
 	for _, r := range runs {
 		m.rows += r.rows()
 		m.data += len(r.data)
@@ -55,6 +56,19 @@ func newMerged(runs []*run, part int) *merged {
 	}
 	m.out.recs, m.out.data = make([]rowRec, 0, m.rows/part), make([]byte, 0, m.data/part)
 	return m
+}
+
+// alike gives with how many bytes all keys of runs begin alike, as far as that is known of those that are not in order.
+func alike(runs []*run) int {
+	var common prefix
+	for _, r := range runs {
+		if r.unread() {
+			common.of([]byte(r.late.cuts.skip[:r.late.skip]))
+		} else if in := r.inOrder(); len(in.recs) > 0 {
+			common.ofRange(in, 0, len(in.recs))
+		}
+	}
+	return len(common.key)
 }
 
 // firstPart is the part of the rows by which it is told how many are left.
