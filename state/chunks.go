@@ -41,12 +41,13 @@ type Chunks struct {
 // ChunksSnapshot is what an append-only relation held at the end of an epoch.
 // It is immutable, valid until Store.Close, and read by any goroutine.
 type ChunksSnapshot struct {
-	c     *Chunks
-	pin   *pin
-	disk  count // chunks [first, next) on disk
-	mem   []*batch.Batch
-	rows  int64  // disk and mem
-	Epoch uint64 // that changed it last
+	c      *Chunks
+	pin    *pin
+	disk   count // chunks [first, next) on disk
+	mem    []*batch.Batch
+	rows   int64  // disk and mem
+	change uint64 // counts what changed the contents
+	Epoch  uint64 // that changed it last
 }
 
 // Chunks opens the contents of an append-only relation as of the last
@@ -145,6 +146,7 @@ func (c *Chunks) Publish(epoch uint64) {
 	defer c.mu.Unlock()
 	v := *c.view.Load()
 	v.Epoch = epoch
+	v.change++
 	v.rows += c.pendingRows
 	v.mem = c.combine(v.mem)
 	if c.room > 0 {
@@ -181,6 +183,14 @@ func (c *Chunks) combine(mem []*batch.Batch) []*batch.Batch {
 // Snapshot gives the contents as of the last published epoch.
 func (c *Chunks) Snapshot() *ChunksSnapshot { return c.view.Load() }
 
+// Now gives the same contents as they lie now: who keeps a snapshot of what has not changed lets go of what was written since.
+func (v *ChunksSnapshot) Now() *ChunksSnapshot {
+	if now := v.c.view.Load(); now.change == v.change {
+		return now
+	}
+	return v
+}
+
 // DropContents empties the relation, on disk with the next checkpoint.
 func (c *Chunks) DropContents() {
 	c.Discard()
@@ -190,7 +200,7 @@ func (c *Chunks) DropContents() {
 	// Chunk numbers go on, so that a checkpoint that is being written cannot mix with what comes.
 	next := v.disk.next + uint64(c.frozen)
 	c.frozen, c.wiped = 0, true
-	c.view.Store(&ChunksSnapshot{c: c, pin: v.pin, disk: count{0, next, next}, Epoch: v.Epoch})
+	c.view.Store(&ChunksSnapshot{c: c, pin: v.pin, disk: count{0, next, next}, change: v.change + 1, Epoch: v.Epoch})
 }
 
 // MemBytes gives the memory of chunks that are not on disk.
@@ -370,6 +380,7 @@ func (c *Chunks) TrimRows(keep int64) error {
 	if v.rows <= keep {
 		return nil
 	}
+	v.change++
 	if err := v.trimDisk(keep); err != nil {
 		return err
 	}

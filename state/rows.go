@@ -61,6 +61,7 @@ type RowsSnapshot struct {
 	within bool // an epoch, and not at the end of one
 	runs   []*run
 	rows   int64
+	change uint64 // counts what changed the contents
 	Epoch  uint64 // that changed it last
 }
 
@@ -192,6 +193,7 @@ func (r *Rows) Publish(epoch uint64) {
 	defer r.mu.Unlock()
 	v := *r.view.Load()
 	v.Epoch = epoch
+	v.change++
 	v.rows += r.pendingRows
 	before := len(v.runs)
 	v.runs = v.runs[:before:before]
@@ -357,6 +359,14 @@ func (r *Rows) mergeBehind(runs []*run, part int) {
 // Snapshot gives the contents as of the last published epoch.
 func (r *Rows) Snapshot() *RowsSnapshot { return r.view.Load() }
 
+// Now gives the same contents as they lie now: who keeps a snapshot of what has not changed lets go of what was merged or written since.
+func (v *RowsSnapshot) Now() *RowsSnapshot {
+	if now := v.r.view.Load(); now.change == v.change && !v.within {
+		return now
+	}
+	return v
+}
+
 // DropContents empties the relation at once for new snapshots, on disk with the next checkpoint.
 func (r *Rows) DropContents() {
 	r.Discard()
@@ -365,7 +375,7 @@ func (r *Rows) DropContents() {
 	r.frozen = 0
 	r.drops++
 	v := r.view.Load()
-	r.view.Store(&RowsSnapshot{r: r, pin: v.pin, noDisk: true, Epoch: v.Epoch})
+	r.view.Store(&RowsSnapshot{r: r, pin: v.pin, noDisk: true, change: v.change + 1, Epoch: v.Epoch})
 }
 
 // MemBytes gives the memory of changes that are not on disk.

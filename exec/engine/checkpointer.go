@@ -23,7 +23,6 @@ type checkpointer struct {
 	copying *frozenState // of the one on its way: not all of it is copied yet
 	stepped time.Time    // when the loop last worked at it
 	base    int64        // the memory in use when all was copied
-	letGo   uint64       // epoch of the snapshots that still have what the last one wrote; 0: they are gone
 	again   *frozenState // of a write that failed and changed nothing: it must be written before anything newer is frozen
 }
 
@@ -40,10 +39,6 @@ func newCheckpointer(e *Engine) *checkpointer { return &checkpointer{e: e} }
 // be evicted. It runs on the loop's goroutine.
 func (e *Engine) maybeCheckpoint() {
 	e.stepState()
-	if c := e.checkpoints; c.letGo != 0 && c.letGo < e.current().epoch {
-		c.letGo = 0
-		go collectShort()
-	}
 	if !e.dirty && !e.checkpoints.running || e.readOnly() != nil {
 		return
 	}
@@ -191,9 +186,11 @@ func (e *Engine) copyAll() {
 		done <- err
 		f = nil
 		_ = e.do(func() {
-			c.running, c.letGo = false, e.current().epoch
+			c.running = false
 			if err == nil {
 				e.thawing = true
+				e.showWritten()
+				go collectShort()
 				e.evict()
 			} else {
 				e.dirty = true

@@ -154,3 +154,39 @@ func (e *Engine) republish(v *view) {
 	e.pub.Store(&p.published)
 	e.published.broadcast()
 }
+
+// showWritten has readers see on disk what a checkpoint wrote, so that the memory of relations that have not changed since is let go of. It runs on the
+// loop's goroutine.
+func (e *Engine) showWritten() {
+	old := e.current()
+	p := after(old, old.cat)
+	for i := range p.rels {
+		if c := p.rels[i].contents; c != nil {
+			p.rels[i].contents = asNow(c)
+		}
+	}
+	e.pub.Store(&p.published)
+}
+
+// asNow gives the same contents as they lie now.
+func asNow(c contentSnapshot) contentSnapshot {
+	switch s := c.(type) {
+	case *rowSnapshot:
+		return (*rowSnapshot)(s.of().Now())
+	case *chunkSnapshot:
+		return (*chunkSnapshot)(s.of().Now())
+	case *viewSnapshot:
+		now := viewSnapshot{asNow(s.contentSnapshot), asNow(s.late), asNow(s.dead)}
+		if now == *s {
+			return s
+		}
+		return &now
+	case *tableSnapshot:
+		now := &tableSnapshot{contentSnapshot: asNow(s.contentSnapshot), rel: s.rel}
+		for _, u := range s.uniq {
+			now.uniq = append(now.uniq, asNow(u))
+		}
+		return now
+	}
+	return c
+}
