@@ -97,6 +97,9 @@ func (x *exprBinder) condition(e ast.Expr) plan.Expr {
 }
 
 func (x *exprBinder) columnRef(n *ast.ColumnRef) plan.Expr {
+	if n.Star && len(n.Parts) > 0 && x.f != nil {
+		return x.starRow(n)
+	}
 	if n.Star {
 		failAt(n.At, sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	}
@@ -511,6 +514,19 @@ func (x *exprBinder) caseExpr(n *ast.Case) plan.Expr {
 func (x *exprBinder) row(n *ast.Row) plan.Expr {
 	r := &plan.RowCtor{}
 	for _, a := range n.Args {
+		switch a := a.(type) {
+		case *ast.ColumnRef:
+			if row, ok := x.value(a).(*plan.RowCtor); ok && a.Star {
+				r.Args = append(r.Args, row.Args...)
+				continue
+			}
+		case *ast.Field:
+			if a.Name == "*" {
+				cols, _ := rowStar(x.bind(a.X), a.At)
+				r.Args = append(r.Args, cols...)
+				continue
+			}
+		}
 		r.Args = append(r.Args, x.value(a))
 	}
 	return r
@@ -559,7 +575,23 @@ func parseDecimal(s string) (string, bool) {
 	return t, digits > 0 && dots <= 1
 }
 
+// starRow gives the row that t.* is within an expression.
+func (x *exprBinder) starRow(n *ast.ColumnRef) plan.Expr {
+	schema, table := "", n.Parts[len(n.Parts)-1]
+	if len(n.Parts) > 1 {
+		schema = n.Parts[len(n.Parts)-2]
+	}
+	row := x.f.wholeRow(schema, table, n.At)
+	if row == nil {
+		x.f.noTable(table, n.At)
+	}
+	return row
+}
+
 func (x *exprBinder) fieldExpr(n *ast.Field) plan.Expr {
+	if n.Name == "*" {
+		failAt(n.At, sqlerr.FeatureNotSupported, "row expansion via \"*\" is not supported here")
+	}
 	if c, ok := n.X.(*ast.ColumnRef); ok && !c.Star {
 		return x.columnRef(&ast.ColumnRef{P: ast.P{At: n.At}, Parts: append(append([]string{}, c.Parts...), n.Name)})
 	}

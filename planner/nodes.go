@@ -82,8 +82,8 @@ func exprColumn(in plan.Node, e plan.Expr) plan.Column {
 		return out
 	}
 	c := plan.Column{Name: "?column?", Type: e.Type()}
-	if r, ok := e.(*plan.RowCtor); ok && r.Names != nil {
-		c.Row = &plan.RowType{Names: r.Names}
+	if r, ok := e.(*plan.RowCtor); ok {
+		c.Row = &plan.RowType{Names: fieldNames(r)}
 		for _, a := range r.Args {
 			c.Row.Types = append(c.Row.Types, a.Type())
 		}

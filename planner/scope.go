@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/tidemarkdb/tidemark/parser/ast"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -253,20 +254,38 @@ func field(x plan.Expr, name string, pos ast.Pos) plan.Expr {
 
 // rowField gives a field of a row whose fields have names, nil if there is none of that name.
 func rowField(x plan.Expr, name string) plan.Expr {
+	if i := slices.Index(fieldNames(x), name); i >= 0 {
+		return fieldAt(x, i)
+	}
+	return nil
+}
+
+// fieldNames gives the names of a row's fields, nil where they aren't known. Those of ROW(...) are f1, f2, ...
+func fieldNames(x plan.Expr) []string {
 	switch x := x.(type) {
 	case *plan.RowCtor:
-		if i := slices.Index(x.Names, name); i >= 0 {
-			return x.Args[i]
+		if x.Names != nil {
+			return x.Names
 		}
+		names := make([]string, len(x.Args))
+		for i := range names {
+			names[i] = "f" + strconv.Itoa(i+1)
+		}
+		return names
 	case *plan.Col:
-		if x.Row == nil {
-			return nil
-		}
-		if i := slices.Index(x.Row.Names, name); i >= 0 {
-			return &plan.Subscript{X: x, Index: &plan.Const{Val: types.IntDatum(int64(i + 1)), Typ: types.Of(types.Int4)}, Typ: x.Row.Types[i]}
+		if x.Row != nil {
+			return x.Row.Names
 		}
 	}
 	return nil
+}
+
+// fieldAt gives a field of a row with fieldNames.
+func fieldAt(x plan.Expr, i int) plan.Expr {
+	if r, ok := x.(*plan.RowCtor); ok {
+		return r.Args[i]
+	}
+	return &plan.Subscript{X: x, Index: &plan.Const{Val: types.IntDatum(int64(i + 1)), Typ: types.Of(types.Int4)}, Typ: x.(*plan.Col).Row.Types[i]}
 }
 
 func (f *frame) noColumn(name string, pos ast.Pos) {

@@ -124,7 +124,7 @@ func (blk *block) stars(x *exprBinder, e ast.Expr) (cols []plan.Expr, names []st
 		}
 	case *ast.Field:
 		if n.Name == "*" {
-			cols, names = windowStar(x.bind(n.X), n.At)
+			cols, names = rowStar(x.bind(n.X), n.At)
 			return cols, names, true
 		}
 	}
@@ -157,18 +157,33 @@ func (blk *block) star(c *ast.ColumnRef) (cols []plan.Expr, names []string) {
 		}
 	}
 	if e := blk.f.plain(table, c.At); e != nil && schema == "" {
-		return windowStar(e, c.At)
+		return rowStar(e, c.At)
 	}
 	blk.f.noTable(table, c.At)
 	return nil, nil
 }
 
-// windowStar gives the fields of a window.
-func windowStar(e plan.Expr, pos ast.Pos) ([]plan.Expr, []string) {
-	if e.Type().Kind != types.Window {
+// rowStar gives the fields of a window, or of a row whose fields are known.
+func rowStar(e plan.Expr, pos ast.Pos) (cols []plan.Expr, names []string) {
+	switch e.Type().Kind {
+	case types.Window:
+		names = []string{"start", "end"}
+	case types.Record:
+		if names = fieldNames(e); names == nil {
+			fail(sqlerr.Unsupported("\"*\" of a row whose fields are known only when it is made is not supported").At(int(pos)).
+				WithHint("Select the columns where the row is made."))
+		}
+	default:
 		failAt(pos, sqlerr.WrongObjectType, "type %s is not composite", e.Type())
 	}
-	return []plan.Expr{field(e, "start", pos), field(e, "end", pos)}, []string{"start", "end"}
+	for i := range names {
+		if e.Type().Kind == types.Window {
+			cols = append(cols, field(e, names[i], pos))
+		} else {
+			cols = append(cols, fieldAt(e, i))
+		}
+	}
+	return cols, names
 }
 
 func (blk *block) bindHaving() {

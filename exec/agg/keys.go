@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -108,7 +109,7 @@ func (ks *keySet) mayBeNull() *batch.Vector {
 func (ks *keySet) schema() []table.Column {
 	out := make([]table.Column, len(ks.cols))
 	for i, c := range ks.cols {
-		out[i] = table.Column{Name: "key" + string(rune('1'+i%9)), Type: c.typ}
+		out[i] = table.Column{Name: "key" + strconv.Itoa(i+1), Type: c.typ}
 		if c.start {
 			out[i].Name = "start"
 		}
