@@ -207,6 +207,7 @@ func (s *Store) fillEpoch(b *pebble.Batch, rec *EpochRecord) error {
 		if err := b.Set(chunkKey(c.OID, rec.Epoch, i), buf, nil); err != nil {
 			return err
 		}
+		s.logged.add(c.OID, len(buf))
 	}
 	buf = appendHeader(buf[:0], rec)
 	return b.Set(epochKey(rec.Epoch), buf, nil)
@@ -530,7 +531,10 @@ func (s *Store) TrimHeaders(before uint64) error {
 
 // DropRelation deletes what the log holds of a relation. Contents are dropped
 // with DropContents, operator state with Space.Drop, through the next checkpoint.
-func (s *Store) DropRelation(oid catalog.OID) error { return s.TrimStream(oid, math.MaxUint64) }
+func (s *Store) DropRelation(oid catalog.OID) error {
+	s.logged.forget(oid)
+	return s.TrimStream(oid, math.MaxUint64)
+}
 
 // Reclaim starts what gives the space of deleted data back to the file system:
 // deletions free nothing while they lie in memory, or while a snapshot is older

@@ -57,6 +57,7 @@ type Store struct {
 	wrote      atomic.Int64  // and those that it wrote
 
 	spools *spoolIndex
+	logged logCount
 
 	smallWrite   int64 // tests change these
 	shrinkFrom   int   // rows of which Shrink merges changes
@@ -341,7 +342,12 @@ func (s *Store) MemBytes() int64 {
 }
 
 // DiskBytes gives the size of the data directory's files, about.
-func (s *Store) DiskBytes() int64 { return int64(s.metrics().DiskSpaceUsage()) + s.spools.bytes() }
+func (s *Store) DiskBytes() int64 {
+	m := s.metrics()
+	// The file of the write-ahead log that is being written is among its live ones, and not in Pebble's sum.
+	live := max(m.WAL.Size, m.WAL.PhysicalSize) - m.WAL.PhysicalSize
+	return int64(m.DiskSpaceUsage()+live) + s.spools.bytes()
+}
 
 // metrics gives Pebble's figures, zero after a failure.
 func (s *Store) metrics() *pebble.Metrics {

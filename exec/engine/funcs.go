@@ -80,7 +80,7 @@ func (f *sessionFuncs) catalogCall(name string, args []types.Datum) (types.Datum
 		}
 		return d, nil
 	case "pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size", "pg_database_size":
-		return types.IntDatum(0), nil
+		return f.size(name, args)
 	case "pg_relation_is_updatable":
 		return types.IntDatum(0), nil
 	case "row_security_active", "pg_cancel_backend", "pg_terminate_backend", "pg_column_is_updatable":

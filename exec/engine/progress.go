@@ -127,6 +127,16 @@ func (p *progressRing) letters() (late, dead int64) {
 	return p.late, p.dead
 }
 
+// state gives the entries of the operators' state after the last epoch, and their memory.
+func (p *progressRing) state() (entries, memory int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.ring[p.lastIndex()].ops {
+		entries, memory = entries+o.total, memory+o.memory
+	}
+	return entries, memory
+}
+
 // setLetters sets them.
 func (p *progressRing) setLetters(late, dead int64) {
 	p.mu.Lock()
