@@ -45,6 +45,7 @@ type ChunksSnapshot struct {
 	pin    *pin
 	disk   count // chunks [first, next) on disk
 	mem    []*batch.Batch
+	bytes  int64  // of mem
 	rows   int64  // disk and mem
 	change uint64 // counts what changed the contents
 	Epoch  uint64 // that changed it last
@@ -148,7 +149,7 @@ func (c *Chunks) Publish(epoch uint64) {
 	v.Epoch = epoch
 	v.change++
 	v.rows += c.pendingRows
-	v.mem = c.combine(v.mem)
+	v.mem, v.bytes = c.combine(v.mem, v.bytes)
 	if c.room > 0 {
 		c.lastRoom = c.room
 	}
@@ -159,25 +160,36 @@ func (c *Chunks) Publish(epoch uint64) {
 
 // combine adds the pending chunks to mem. Small chunks at its end are copied
 // together, each row a logarithmic number of times, so that many small epochs
-// do not make many small chunks. Elements that older snapshots share stay.
-func (c *Chunks) combine(mem []*batch.Batch) []*batch.Batch {
+// do not make many small chunks. Elements that older snapshots share stay. size is
+// the memory of them all, before and then.
+func (c *Chunks) combine(mem []*batch.Batch, size int64) ([]*batch.Batch, int64) {
 	p := c.pending
 	n := len(mem)
-	size := p[0].N
-	for n > c.frozen && mem[n-1].N < 2*size && mem[n-1].N+size <= batch.Target {
+	rows := p[0].N
+	for n > c.frozen && mem[n-1].N < 2*rows && mem[n-1].N+rows <= batch.Target {
 		n--
-		size += mem[n].N
+		rows += mem[n].N
 	}
 	if n < len(mem) {
-		joined := batch.New(c.types, size)
+		size -= memBytes(mem[n:])
+		joined := batch.New(c.types, rows)
 		for _, b := range mem[n:] {
 			joined.AppendBatch(b, nil)
 		}
 		joined.AppendBatch(p[0], nil)
 		mem = append(append(make([]*batch.Batch, 0, n+len(p)+16), mem[:n]...), joined)
 		p = p[1:]
+		size += int64(joined.MemBytes())
 	}
-	return append(mem, p...)
+	return append(mem, p...), size + memBytes(p)
+}
+
+// memBytes gives the memory of chunks.
+func memBytes(mem []*batch.Batch) (n int64) {
+	for _, b := range mem {
+		n += int64(b.MemBytes())
+	}
+	return n
 }
 
 // Snapshot gives the contents as of the last published epoch.
@@ -203,14 +215,8 @@ func (c *Chunks) DropContents() {
 	c.view.Store(&ChunksSnapshot{c: c, pin: v.pin, disk: count{0, next, next}, change: v.change + 1, Epoch: v.Epoch})
 }
 
-// MemBytes gives the memory of chunks that are not on disk.
-func (c *Chunks) MemBytes() int64 {
-	n := c.spare.Load()
-	for _, b := range c.view.Load().mem {
-		n += int64(b.MemBytes())
-	}
-	return n
-}
+// MemBytes gives the memory of chunks that are not on disk, without looking at them: it is asked after every few epochs.
+func (c *Chunks) MemBytes() int64 { return c.spare.Load() + c.view.Load().bytes }
 
 // Freeze gives the section with what was published since the last one; nil if
 // there is nothing. One checkpoint is written at a time.
@@ -225,13 +231,10 @@ func (c *Chunks) Freeze() *Section {
 		return nil
 	}
 	first := v.disk.next + uint64(c.frozen)
-	s := &Section{prefix: relationKey(keyContent, c.oid), entries: int64(len(mem)), scanned: true}
+	s := &Section{prefix: relationKey(keyContent, c.oid), entries: int64(len(mem)), bytes: memBytes(mem), scanned: true}
 	if c.wiped {
 		s.ranges = append(s.ranges, tableRange(contentKey(c.oid, 0), contentKey(c.oid, v.disk.first)))
 		c.wiped = false
-	}
-	for _, b := range mem {
-		s.bytes += int64(b.MemBytes())
 	}
 	s.each = func(f func(change) error) error {
 		var key, buf []byte
@@ -259,6 +262,7 @@ func (c *Chunks) written(p *pin, disk count, n int) {
 	// Not so if the contents were dropped meanwhile.
 	if c.frozen >= n && v.disk.next+uint64(n) == disk.next {
 		mem := v.mem[n:]
+		v.bytes -= memBytes(v.mem[:n])
 		v.mem = append(make([]*batch.Batch, 0, len(mem)+64), mem...)
 		v.disk.next = disk.next
 		c.frozen -= n
@@ -390,6 +394,7 @@ func (c *Chunks) TrimRows(keep int64) error {
 			v.rows -= totalWeight(v.mem[n])
 			n++
 		}
+		v.bytes -= memBytes(v.mem[:n])
 		v.mem = v.mem[n:]
 	}
 	c.wiped = c.wiped || v.disk.first != c.view.Load().disk.first

@@ -260,7 +260,7 @@ func TestUniqueRows(t *testing.T) {
 	}
 }
 
-// TestChunks checks order, counts, caps and drops of an append-only relation.
+// TestChunks checks order, counts, caps, drops and the counted memory of an append-only relation.
 func TestChunks(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -283,6 +283,9 @@ func TestChunks(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || v.Rows() != int64(len(want)) {
 			t.Fatalf("%d rows, counted %d, want %d", len(got), v.Rows(), len(want))
+		}
+		if counted, held := state.ChunkMemory(v); counted != held {
+			t.Fatalf("%d bytes counted, %d held", counted, held)
 		}
 	}
 	for range 300 {

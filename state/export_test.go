@@ -65,3 +65,6 @@ func (r *Rows) Merging() bool {
 
 // ReleaseReaders closes the iterators of readers that wait.
 func ReleaseReaders(s *Store) { s.releaseReaders() }
+
+// ChunkMemory gives the memory of a snapshot's chunks as it was counted, and as it is.
+func ChunkMemory(v *ChunksSnapshot) (counted, held int64) { return v.bytes, memBytes(v.mem) }
