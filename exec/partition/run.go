@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"cmp"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -174,12 +176,13 @@ func (c *collector) giveAway(out dataflow.Emit) error {
 type recorder struct {
 	rows []*batch.Batch
 	recs []record
+	at   int // what is given now comes behind what others were given at lesser ones
 }
 
 type record struct {
 	ep                    dataflow.Epoch // as an operator may describe rows that are not those of a port
 	b                     *batch.Batch
-	row                   int
+	row, at               int
 	late                  bool
 	eventTime, start, end int64
 	err                   *sqlerr.Error
@@ -212,20 +215,37 @@ func sameShape(a, b *batch.Batch) bool {
 // Late implements dataflow.Sink.
 func (r *recorder) Late(ep *dataflow.Epoch, b *batch.Batch, i int, eventTime, start, end int64) {
 	to, row := r.keep(b, i)
-	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, late: true, eventTime: eventTime, start: start, end: end})
+	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, at: r.at, late: true, eventTime: eventTime, start: start, end: end})
 }
 
 // Dead implements dataflow.Sink.
 func (r *recorder) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.Error) error {
 	to, row := r.keep(b, i)
-	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, err: err})
+	r.recs = append(r.recs, record{ep: *ep, b: to, row: row, at: r.at, err: err})
 	return nil
 }
 
 // replay gives everything to the epoch's own sink, in order, and forgets it.
 func (r *recorder) replay(sink dataflow.Sink) error {
-	for i := range r.recs {
-		x := &r.recs[i]
+	err := replay(r.recs, sink)
+	r.rows, r.recs = nil, nil
+	return err
+}
+
+// replayAll is replay of several in the order of what they note as at.
+func replayAll(rs []*recorder, sink dataflow.Sink) error {
+	var all []record
+	for _, r := range rs {
+		all = append(all, r.recs...)
+		r.rows, r.recs = nil, nil
+	}
+	slices.SortStableFunc(all, func(a, b record) int { return cmp.Compare(a.at, b.at) })
+	return replay(all, sink)
+}
+
+func replay(recs []record, sink dataflow.Sink) error {
+	for i := range recs {
+		x := &recs[i]
 		x.ep.Sink = sink
 		if x.late {
 			sink.Late(&x.ep, x.b, x.row, x.eventTime, x.start, x.end)
@@ -233,6 +253,5 @@ func (r *recorder) replay(sink dataflow.Sink) error {
 			return err
 		}
 	}
-	r.rows, r.recs = nil, nil
 	return nil
 }

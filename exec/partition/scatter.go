@@ -1,8 +1,11 @@
 package partition
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -107,6 +110,7 @@ func slotOf(hash uint64, slots int) int {
 // piece is a run of rows of one port for one slot, filled by one lane. They have gone through the port's steps below level.
 type piece struct {
 	port, level, lane int
+	first             int  // stretch of those that the lane took in a row, while lanes work side by side
 	hashed            bool // the last column is batch.Batch.Hashes
 	b                 *batch.Batch
 }
@@ -136,6 +140,7 @@ type lane struct {
 	whole   batch.Batch   // the batch at hand with them as a column
 	hashed  bool          // there are hashes
 	level   int           // of the pieces at hand
+	first   int           // of the stretches at hand
 	alone   bool          // no other lane is at work
 	queued  int           // rows that it has copied
 	ep      dataflow.Epoch
@@ -158,12 +163,19 @@ type form struct {
 // add copies rows sel of b (nil: all) to the last of pieces or a new one behind it, and gives the pieces.
 func (f *filler) add(pieces []piece, l *lane, port int, b *batch.Batch, sel []int32) []piece {
 	n := len(pieces)
-	if n == 0 || pieces[n-1].port != port || pieces[n-1].level != l.level || pieces[n-1].lane != l.number || pieces[n-1].hashed != l.hashed || pieces[n-1].b.N >= pieceRows {
-		pieces = append(pieces, piece{port, l.level, l.number, l.hashed, f.take(form{port, l.level, l.hashed}, b)})
+	p := piece{port: port, level: l.level, lane: l.number, first: l.first, hashed: l.hashed}
+	if n == 0 || !pieces[n-1].continues(&p) {
+		p.b = f.take(form{port, l.level, l.hashed}, b)
+		pieces = append(pieces, p)
 		n++
 	}
 	pieces[n-1].b.AppendBatch(b, sel)
 	return pieces
+}
+
+// continues says whether rows of the piece q may stand in p.
+func (p *piece) continues(q *piece) bool {
+	return p.port == q.port && p.level == q.level && p.lane == q.lane && p.first == q.first && p.hashed == q.hashed && p.b.N < pieceRows
 }
 
 func (f *filler) take(x form, like *batch.Batch) *batch.Batch {
@@ -223,7 +235,8 @@ const scatterRows = 256
 const stretchRows = 1 << 12
 
 // scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. A large
-// batch is cut into stretches, of which lanes take their part side by side; each slot lines their pieces up in the order of the stretches.
+// batch is cut into stretches, of which lanes take their part side by side, and then what is left of others'; each slot lines their pieces up in the
+// order of the stretches.
 func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 	lanes, p := 1, o.paths[port]
 	if b.N >= parallelRows {
@@ -233,56 +246,115 @@ func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 		return err
 	}
 	for _, l := range o.lanes[:lanes] {
-		l.ep, l.alone, l.queued, l.err = *ep, lanes == 1, 0, nil
+		l.ep, l.alone, l.first, l.queued, l.err = *ep, lanes == 1, 0, 0, nil
 		if !l.alone {
-			l.ep.Sink = &l.sink
+			l.ep.Sink, l.first = &l.sink, -1
 		}
 		l.ways[port].begin(0, l.ep.Sink)
 	}
 	stretches := (b.N + stretchRows - 1) / stretchRows
 	if lanes == 1 {
-		o.lanes[0].run(port, p, b, 0, stretches)
-		o.waiting += o.lanes[0].queued
-		return o.lanes[0].err
-	}
-	o.workers.Run(lanes, func(w int) {
-		lo, hi := Range(w, lanes, stretches)
-		o.lanes[w].run(port, p, b, lo, hi)
-	})
-	for _, l := range o.lanes[:lanes] {
+		l := o.lanes[0]
+		for i := range stretches {
+			l.run(port, p, b, i)
+		}
 		o.waiting += l.queued
-		if err := l.sink.replay(ep.Sink); err != nil {
-			return err
+		return l.err
+	}
+	spans := make([]span, lanes)
+	for w := range spans {
+		spans[w].set(Range(w, lanes, stretches))
+	}
+	o.workers.Run(lanes, func(w int) { o.lanes[w].runSpans(port, p, b, spans) })
+	return o.lineUp(ep, o.lanes[:lanes])
+}
+
+// lineUp queues the pieces that lanes have filled side by side, and gives what they found to the epoch's sink.
+func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane) error {
+	var failed *lane
+	sinks := make([]*recorder, 0, len(lanes))
+	for _, l := range lanes {
+		o.waiting += l.queued
+		sinks = append(sinks, &l.sink)
+		if l.err != nil && (failed == nil || l.first < failed.first) {
+			failed = l
 		}
-		if l.err != nil {
-			return l.err
-		}
+	}
+	if err := replayAll(sinks, ep.Sink); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed.err
 	}
 	for i := range o.slots {
 		q := &o.slots[i].queue
-		for _, f := range q.lanes[:lanes] {
+		n := len(q.pieces)
+		for _, f := range q.lanes[:len(lanes)] {
 			q.pieces = append(q.pieces, f.ahead...)
 			clear(f.ahead)
 			f.ahead = f.ahead[:0]
+		}
+		came := q.pieces[n:]
+		slices.SortStableFunc(came, func(a, b piece) int { return cmp.Compare(a.first, b.first) })
+		for k := range came {
+			came[k].first = 0
 		}
 	}
 	return nil
 }
 
-// run takes the stretches [lo, hi) of b on the way of a port.
-func (l *lane) run(port int, p *path, b *batch.Batch, lo, hi int) {
+// span is the stretches [lo, hi) that are left of a lane's part.
+type span struct{ atomic.Uint64 }
+
+func (s *span) set(lo, hi int) { s.Store(uint64(lo)<<32 | uint64(hi)) }
+
+// take takes one stretch, the last one for other lanes than the one whose part it is: none if it gives -1.
+func (s *span) take(last bool) int {
+	for {
+		x := s.Load()
+		lo, hi := x>>32, x&math.MaxUint32
+		switch {
+		case lo == hi:
+			return -1
+		case last && s.CompareAndSwap(x, lo<<32|(hi-1)):
+			return int(hi - 1)
+		case !last && s.CompareAndSwap(x, (lo+1)<<32|hi):
+			return int(lo)
+		}
+	}
+}
+
+// runSpans takes the lane's part of b on the way of a port, and then stretches of others' parts from their ends: a lane that began late is not waited for.
+func (l *lane) runSpans(port int, p *path, b *batch.Batch, spans []span) {
+	for k := 0; k < len(spans) && l.err == nil; {
+		i := spans[(l.number+k)%len(spans)].take(k > 0)
+		if i < 0 {
+			k++
+			continue
+		}
+		if k > 0 || l.first < 0 {
+			l.first = i
+		}
+		l.sink.at = l.first
+		l.run(port, p, b, i)
+	}
+}
+
+// run takes a stretch of b on the way of a port.
+func (l *lane) run(port int, p *path, b *batch.Batch, i int) {
+	if l.err != nil {
+		return
+	}
 	w := l.ways[port]
 	l.level = max(p.from, p.cut)
 	emit := w.emits[min(p.from, p.cut)]
-	for ; lo < hi && l.err == nil; lo++ {
-		from, to := lo*stretchRows, min((lo+1)*stretchRows, b.N)
-		if from == 0 && to == b.N {
-			l.err = emit(b)
-			return
-		}
-		b.SliceTo(&w.stretch, from, to)
-		l.err = emit(&w.stretch)
+	lo, hi := i*stretchRows, min((i+1)*stretchRows, b.N)
+	if lo == 0 && hi == b.N {
+		l.err = emit(b)
+		return
 	}
+	b.SliceTo(&w.stretch, lo, hi)
+	l.err = emit(&w.stretch)
 }
 
 // cutUp queues rows that have gone through the steps before the cut. It goes by blocks, so that a block is still in the near caches when the
