@@ -18,9 +18,9 @@ const scalingGoal = 1.7
 // scalingRounds is how often one partition and two take turns, so that other work on the machine meets both alike.
 const scalingRounds = 10
 
-// countedRounds is how many more rounds tell what of the CPU time is spent side by side: to ask for it costs a hundredth of a short epoch, so it is not asked
-// for in the rounds that are timed.
-const countedRounds = 3
+// countedEvery is after how many rounds one follows that tells what of the CPU time is spent side by side: to ask for it costs a hundredth of a short epoch, so
+// it is not asked for in the rounds that are timed.
+const countedEvery = 2
 
 // roundEpochs is the least number of epochs of a round: so many that it matters little how its first begins and its last ends.
 const roundEpochs = 8
@@ -81,22 +81,16 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 		}
 	}
 	trip := lineTrip()
-	for round := range rounds {
+	for round := range rounds + rounds/countedEvery {
 		for k := range dbs {
-			if err := dbs[(round+k)%len(dbs)].round(ctx, n); err != nil {
+			s := &dbs[(round+k)%len(dbs)]
+			s.counts = round%(countedEvery+1) == countedEvery
+			if err := s.round(ctx, n); err != nil {
 				return nil, err
 			}
 		}
 	}
 	trip = max(trip, lineTrip())
-	for i := range dbs {
-		dbs[i].counts = true
-		for range min(countedRounds, rounds) {
-			if err := dbs[i].round(ctx, n); err != nil {
-				return nil, err
-			}
-		}
-	}
 	m := w.model()
 	w.replay(dbs[0].src.epochs, m)
 	for i := range dbs {
