@@ -27,17 +27,15 @@ const sparkPartitions = "spark.sql.streaming.stateStore.partitions"
 // maxPartitions bounds the state partitions of a view.
 const maxPartitions = partition.MaxSlots
 
-// spareSlots is how many slots a view has at least whose number of partitions was asked for: whoever sets it may want to change it.
-const spareSlots = 8
-
-// slotsFor gives the number of slots for a number of partitions. One partition has one slot, since cutting rows up costs time.
+// slotsFor gives the number of slots for a number of partitions. One partition has one slot, since cutting rows up costs time, the more the more slots there are.
+// Whoever asked for a number may want to change it: there are slots for twice as many.
 func slotsFor(partitions int, asked bool) int {
 	if partitions == 1 {
 		return 1
 	}
 	n := 1 << bits.Len(uint(partitions-1))
 	if asked {
-		n = max(n, spareSlots)
+		n *= 2
 	}
 	return min(n, maxPartitions)
 }
