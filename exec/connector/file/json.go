@@ -13,6 +13,7 @@ type jsonReader struct {
 	last    bool
 	cutLine bool
 	byName  map[string]int
+	known   bool // a member was a column
 	// order is what the rows before looked like: which column (-1: none) the k-th member was, by the bytes of its name.
 	order []member
 }
@@ -34,8 +35,17 @@ func newJSON(l *lineReader, fields []field, last bool) *jsonReader {
 	return r
 }
 
-// misfit implements reader: each object may have other members.
-func (r *jsonReader) misfit() string { return "" }
+// misfit implements reader: each object may have other members, but one that has none that is a column is likely not meant.
+func (r *jsonReader) misfit() string {
+	var names []string
+	for _, m := range r.order {
+		names = append(names, string(m.name))
+	}
+	if len(names) == 0 || r.known {
+		return ""
+	}
+	return "has no member that is a column of the stream, but " + quotedNames(names)
+}
 
 // read implements reader.
 func (r *jsonReader) read(s *sink, max int) error {
@@ -168,6 +178,7 @@ func (r *jsonReader) column(k int, name []byte) int {
 	if !ok {
 		col = -1
 	}
+	r.known = r.known || ok
 	m := member{bytes.Clone(name), append(append([]byte{'"'}, name...), '"', ':'), col}
 	if k < len(r.order) {
 		r.order[k] = m

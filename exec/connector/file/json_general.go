@@ -26,6 +26,7 @@ func (r *jsonReader) general(line []byte, s *sink) error {
 		if !ok {
 			continue // fill gives NULL
 		}
+		r.known = true
 		if err := s.fields[i].fromJSON(s.rows.Cols[i], raw); err != nil {
 			return err
 		}

@@ -3,11 +3,13 @@ package file
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/exec/connector"
+	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 )
 
@@ -64,14 +66,18 @@ func difference(lacking, others []string) string {
 const maxNames = 8
 
 func columnNames(names []string) string {
-	what, more := "column ", ""
-	if len(names) > 1 {
-		what = "columns "
+	if len(names) == 1 {
+		return "column " + quotedNames(names)
 	}
+	return "columns " + quotedNames(names)
+}
+
+func quotedNames(names []string) string {
+	more := ""
 	if n := len(names) - maxNames; n > 0 {
 		names, more = names[:maxNames], fmt.Sprintf(" and %d more", n)
 	}
-	return what + `"` + strings.Join(names, `", "`) + `"` + more
+	return `"` + strings.Join(names, `", "`) + `"` + more
 }
 
 // unreadable gives an error of the file system its SQLSTATE, in PostgreSQL's words.
@@ -114,13 +120,23 @@ func (Connector) Probe(c connector.Config) *sqlerr.Error {
 		return warning(fmt.Sprintf("file %s: %v", f.name, unreadable(err)))
 	}
 	defer r.close()
+	if j, ok := r.(*jsonReader); ok { // its first object says what its members are called
+		s := &sink{fields: newFields(c.Columns)}
+		s.rows = batch.New(s.types(), 1)
+		if err := j.read(s, 1); err != nil && err != io.EOF {
+			return nil // its source will tell
+		}
+	}
 	differ := r.misfit()
 	if differ == "" {
 		return nil
 	}
 	n := warning("file " + f.name + " " + differ)
-	if strings.HasPrefix(differ, "lacks") {
+	switch {
+	case strings.HasPrefix(differ, "lacks"):
 		return n.WithHint("Columns that a file lacks are NULL in its rows, and columns that the stream does not declare are ignored.")
+	case o.format == "json":
+		return n.WithHint("Members are columns of the same name, in lower and upper case as declared; all columns are NULL.")
 	}
 	n.Severity, n.Code = "NOTICE", sqlerr.SuccessfulCompletion
 	return n.WithHint("Columns that the stream does not declare are ignored.")

@@ -77,7 +77,20 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	step("json says nothing", "", "")
+	step("json that is none says nothing", "", "")
+	cfg.Options = map[string]string{"path": dir, "format": "json", "match_pattern": "*.json"}
+	cfg.Columns = columnsOf(t, "k int, t text")
+	if src, err = (Connector{}).Open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	write(t, dir, "b.json", []byte(`{"t":"x","other":1}`+"\n"+`{"x":5}`+"\n"))
+	step("json with one of them", "", "")
+	write(t, dir, "d.json", []byte(`{"other":{"x":1},"k":1}`+"\n"))
+	step("json with nested members", "", "")
+	write(t, dir, "a.json", []byte("\n"+`{"K":1,"T":"x"}`+"\n"))
+	differs = `file a.json has no member that is a column of the stream, but "K", "T"`
+	step("json without", "WARNING "+differs, differs)
 }
 
 // TestManyNames: a note does not name hundreds of columns.

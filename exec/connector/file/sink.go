@@ -19,6 +19,15 @@ type sink struct {
 	bytes  int    // of text that was taken
 }
 
+// types are those of the columns.
+func (s *sink) types() []types.Type {
+	ts := make([]types.Type, len(s.fields))
+	for i := range ts {
+		ts[i] = s.fields[i].typ
+	}
+	return ts
+}
+
 // full says whether the chunk has enough: max rows, bad ones counted, or much text.
 func (s *sink) full(max int) bool {
 	return s.rows.N+len(s.bad) >= max || s.bytes >= chunkBytes

@@ -11,7 +11,6 @@ import (
 	"github.com/tidemarkdb/tidemark/exec/connector"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
-	"github.com/tidemarkdb/tidemark/sql/types"
 )
 
 // chunkFiles bounds the files of one chunk, and chunkBytes about the text.
@@ -33,7 +32,7 @@ type reader interface {
 	until(limit int64, last bool)
 	// cut says whether the last row had no line end.
 	cut() bool
-	// misfit says in what the file and the columns of the stream differ, "" if in nothing or where the file does not say what it has.
+	// misfit says in what the file and the columns of the stream differ, as far as it was read, "" if in nothing or where the file does not say what it has.
 	misfit() string
 	close()
 }
@@ -166,10 +165,7 @@ func (s *source) floor() int64 {
 
 // newRows makes a batch with about as much room as the one before it took.
 func (s *source) newRows(max int) *batch.Batch {
-	ts := make([]types.Type, len(s.fields))
-	for i := range ts {
-		ts[i] = s.fields[i].typ
-	}
+	ts := (&sink{fields: s.fields}).types()
 	b := batch.New(ts, min(max, 1<<16, 1<<20/len(ts)))
 	if s.room == nil {
 		s.room = make([]int, len(ts))
@@ -237,14 +233,13 @@ func (s *source) readFile(out *sink, max int) (*connector.Span, error) {
 		if s.opts.growable(f.name) {
 			limit = f.size // what comes later is a later file, so to say
 		}
-		if s.cur, err = s.opts.openAt(f, s.fields, p, limit, s.last(f)); err == nil {
-			s.fits(f.name, s.cur.misfit())
-		}
+		s.cur, err = s.opts.openAt(f, s.fields, p, limit, s.last(f))
 	}
 	if err == nil {
 		if err = s.cur.read(out, max); err == nil || err == io.EOF || errors.Is(err, errDamaged) {
 			span.To, span.ToLine = s.cur.pos()
 		}
+		s.fits(f.name, s.cur.misfit()) // of JSON, rows have told
 	}
 	switch {
 	case err == nil: // the chunk is full
