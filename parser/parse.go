@@ -27,6 +27,30 @@ func Parse(text string) (stmts []ast.Parsed, err error) {
 	return stmts, nil
 }
 
+// Split cuts a text behind the semicolons that end its statements, which may be wrong in themselves: those that are not between brackets, nor within
+// a text, a quoted name or a comment. The pieces together are the text.
+func Split(text string) []string {
+	p := newParser(text)
+	defer p.release()
+	var out []string
+	from, depth := 0, 0
+	for i := range p.toks {
+		switch t := &p.toks[i]; {
+		case p.tokIs(t, "("):
+			depth++
+		case p.tokIs(t, ")"):
+			depth = max(depth-1, 0)
+		case p.tokIs(t, ";") && depth == 0:
+			out = append(out, text[from:t.end])
+			from = int(t.end)
+		}
+	}
+	if from < len(text) {
+		out = append(out, text[from:])
+	}
+	return out
+}
+
 // ParseExpr parses a stand-alone expression, such as a stored default or
 // check. Errors are as those of Parse.
 func ParseExpr(text string) (e ast.Expr, err error) {

@@ -3,6 +3,7 @@ package parser
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,23 @@ func TestParseSplits(t *testing.T) {
 	}
 	if stmts[1].Params != 2 || stmts[0].Params != 0 {
 		t.Errorf("params %d and %d, want 0 and 2", stmts[0].Params, stmts[1].Params)
+	}
+}
+
+// TestSplit: pieces end behind the semicolons that end statements, whatever is in them.
+func TestSplit(t *testing.T) {
+	for _, want := range [][]string{
+		{},
+		{"SELECT 1"},
+		{" ;", "SELECT 1 ;", " ;", " -- none; here\n SELECT ';' AS \"a;b\", $2 /* ; */;", "\nBEGIN"},
+		{"CREATE FUNCTION f() RETURNS int AS $x$ SELECT ';'; $x$;", " SELECT nonsense (1;2) FROM;", "\n-- end\n"},
+		{"CREATE RULE r AS (a; b);", ") ;", "(((;;"},
+		{"SELECT 1;", " SELECT 'open; "},
+		{"SELECT 1;", " SELECT \x01;"},
+	} {
+		if got := Split(strings.Join(want, "")); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

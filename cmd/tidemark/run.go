@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tidemarkdb/tidemark/parser"
 )
 
 const defaultURL = "postgres://tidemark@127.0.0.1:7432/tidemark?sslmode=disable"
@@ -48,9 +50,9 @@ type script struct {
 	out  *bufio.Writer
 }
 
-// runFile runs a script over the wire up to its first error, and writes to out what psql -f writes: rows and command tags, and notices to notices. The statements
-// between two COPYs are one text, so one transaction. Besides SQL it knows psql's \copy, on a line of its own, where a file name
-// is relative to the script, and COPY ... FROM STDIN on a line of its own, with the rows behind it up to a line \. as psql and pg_dump have them.
+// runFile runs a script over the wire, one statement after the other up to the first error, and writes to out what psql -f writes: rows and command
+// tags, and notices to notices. Besides SQL it knows psql's \copy, where a file name is relative to the script, and COPY ... FROM STDIN with the rows
+// behind it, up to a line \. as psql and pg_dump have them; both on a line of their own.
 func runFile(ctx context.Context, url, file string, out, notices io.Writer) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -75,7 +77,7 @@ func runFile(ctx context.Context, url, file string, out, notices io.Writer) erro
 
 var (
 	copyLine  = regexp.MustCompile(`(?is)^\\copy\s+(.+?)\s+from\s+'([^']+)'\s*(.*?);?$`)
-	stdinLine = regexp.MustCompile(`(?i)^copy\s.*\sfrom\s+stdin\b[^;]*;$`)
+	stdinLine = regexp.MustCompile(`(?i)^copy\s.*\sfrom\s+stdin\b(?:[^;']|'[^']*')*;$`)
 )
 
 // run runs the lines of the script.
@@ -90,8 +92,11 @@ func (s *script) run(ctx context.Context, lines []string) error {
 				continue
 			}
 		}
-		if err := s.query(ctx, sql.String()); err != nil {
-			return s.locate(err, sql.String(), from+1)
+		for _, st := range parser.Split(sql.String()) {
+			if err := s.query(ctx, st); err != nil {
+				return s.locate(err, st, from+1)
+			}
+			from += strings.Count(st, "\n")
 		}
 		sql.Reset()
 		var err error
