@@ -22,7 +22,8 @@ func NewGraph(root plan.Node, policy dataflow.Policy, sp *table.Space, env *kern
 		root = s.Input
 	}
 	b := &graphBuilder{g: dataflow.NewGraph(policy), sp: sp, env: env, ids: map[plan.Node]int{}, built: map[plan.Node]dataflow.Handle{}, slots: slots,
-		ordered: map[plan.Node]bool{}, below: map[plan.Node]bool{}, above: map[plan.Node][]plan.Node{}, made: map[plan.Node]*partition.Step{}}
+		ordered: map[plan.Node]bool{}, below: map[plan.Node]bool{}, above: map[plan.Node][]plan.Node{}, made: map[plan.Node]*partition.Step{},
+		sources: map[*plan.Scan]*dataflow.Source{}}
 	b.number(root)
 	b.markOrdered(root, false)
 	if slots.N > 1 {
@@ -51,6 +52,8 @@ type graphBuilder struct {
 	below map[plan.Node]bool
 	above map[plan.Node][]plan.Node
 	made  map[plan.Node]*partition.Step
+
+	sources map[*plan.Scan]*dataflow.Source
 }
 
 // Stateful says whether the operator of a plan node keeps state between epochs.
@@ -106,6 +109,7 @@ func (b *graphBuilder) build(n plan.Node) (dataflow.Handle, error) {
 func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 	if s, ok := n.(*plan.Scan); ok {
 		src := &dataflow.Source{Rel: s.Rel, Cols: s.Cols, Position: s.Position >= 0, Tag: s}
+		b.sources[s] = src
 		return b.g.AddSource(src, s.P.HasWatermark), nil
 	}
 	if w, ok := n.(*plan.WorkTable); ok {
@@ -129,10 +133,26 @@ func (b *graphBuilder) make(n plan.Node) (dataflow.Handle, error) {
 	if err != nil {
 		return dataflow.Handle{}, err
 	}
+	b.stopEarly(n, op)
 	h := b.g.Add(op, b.ids[n], n.Props().HasWatermark, ports, ins...)
 	b.g.SetTag(h, n)
 	b.g.SetLag(h, n.Props().Lag)
 	return h, nil
+}
+
+// stopEarly has the source of a TopN that has its rows in order give no more than it keeps.
+func (b *graphBuilder) stopEarly(n plan.Node, op dataflow.Operator) {
+	t, ok := n.(*plan.TopN)
+	if !ok || !t.Presorted {
+		return
+	}
+	x, ok := op.(interface{ Enough() bool })
+	for in := t.Input; ok; in = in.Inputs()[0] {
+		if s, isScan := in.(*plan.Scan); isScan {
+			b.sources[s].Enough = x.Enough
+			return
+		}
+	}
 }
 
 // portInfo describes the rows of a node to a person.

@@ -222,6 +222,9 @@ func details(n plan.Node) [][2]string {
 		for _, e := range x.Eq {
 			eq = append(eq, x.Rel.Columns[e.Col].Name+" = "+exprText(e.Val, nil))
 		}
+		for _, b := range x.Bounds {
+			eq = append(eq, x.Rel.Columns[b.Col].Name+" "+b.Op+" "+exprText(b.Val, nil))
+		}
 		add("Lookup", strings.Join(eq, ", "))
 	case *plan.TableFunc:
 		add("Arguments", exprList(x.Args, in))
@@ -260,6 +263,9 @@ func details(n plan.Node) [][2]string {
 		add("Partition", exprList(x.PartitionBy, in))
 		add("Sort", sortText(x.Sort, in))
 		add("Limit", limitText(x))
+		if x.Presorted {
+			add("Presorted", "yes")
+		}
 	case *plan.Sort:
 		add("Keys", sortText(x.Keys, in))
 	case *plan.Dedup:

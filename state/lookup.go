@@ -30,7 +30,12 @@ const (
 
 // Lookup calls f with the rows whose leading key columns equal the prefix, in
 // key order. NULL finds NULL. A batch is valid during the call. For many lookups use one RowsReader and its Seek.
-func (v *RowsSnapshot) Lookup(prefix []types.Datum, f func(*batch.Batch) error) (err error) {
+func (v *RowsSnapshot) Lookup(prefix []types.Datum, f func(*batch.Batch) error) error {
+	return v.LookupRange(prefix, nil, nil, f)
+}
+
+// LookupRange is Lookup of the rows of which the next key column lies between lo and hi too, as SeekRange has it.
+func (v *RowsSnapshot) LookupRange(prefix []types.Datum, lo, hi *Bound, f func(*batch.Batch) error) (err error) {
 	r, err := v.r.takeReader(v)
 	if err != nil {
 		return err
@@ -40,7 +45,7 @@ func (v *RowsSnapshot) Lookup(prefix []types.Datum, f func(*batch.Batch) error) 
 			err = e
 		}
 	}()
-	r.Seek(prefix)
+	r.SeekRange(prefix, lo, hi)
 	return r.each(f)
 }
 
@@ -166,7 +171,7 @@ type foundRow struct {
 // seekOne is Seek for all columns of a unique key, of which there is one row at most. It looks from the latest run back to one that ends an epoch behind which the key's row has
 // come or gone: what is before, and on disk, does not matter then.
 func (r *RowsReader) seekOne(k []byte) {
-	r.placed = true
+	r.placed, r.size = true, firstRows
 	r.m.err, r.m.disk = nil, nil
 	r.m.all, r.m.src = r.m.all[:0], r.m.src[:0]
 	r.found = r.found[:0]

@@ -50,6 +50,7 @@ type RowsReader struct {
 	placed bool
 	found  []foundRow // of seekOne, which come next
 	out    *batch.Batch
+	size   int // rows of the next batch
 }
 
 // Seek makes the following Next give the rows whose leading key columns equal the prefix.
@@ -105,7 +106,7 @@ func (r *RowsReader) SeekRange(prefix []types.Datum, lo, hi *Bound) {
 }
 
 func (r *RowsReader) place(lo, hi []byte) {
-	r.placed = true
+	r.placed, r.size = true, firstRows
 	r.found = r.found[:0]
 	r.m.err = nil
 	r.m.seek(r.v.runs, lo, hi)
@@ -118,6 +119,9 @@ func (r *RowsReader) place(lo, hi []byte) {
 	r.m.disk = &r.disk
 }
 
+// firstRows are the rows of the first batch, since a reader may want a few; the following ones have more.
+const firstRows = 64
+
 // Next gives the next batch, valid until the following call; nil at the end.
 func (r *RowsReader) Next() (*batch.Batch, error) {
 	if !r.placed {
@@ -125,7 +129,7 @@ func (r *RowsReader) Next() (*batch.Batch, error) {
 	}
 	c := &r.v.r.codec
 	if r.out == nil {
-		r.out = batch.New(c.types, 64)
+		r.out = batch.New(c.types, firstRows)
 	}
 	r.out.Reset()
 	for _, x := range r.found {
@@ -136,7 +140,9 @@ func (r *RowsReader) Next() (*batch.Batch, error) {
 		}
 	}
 	r.found = r.found[:0]
-	for r.out.N < batch.Target && r.m.next() {
+	size := r.size
+	r.size = min(4*size, batch.Target)
+	for r.out.N < size && r.m.next() {
 		if r.m.weight == 0 {
 			continue
 		}

@@ -63,6 +63,8 @@ type Source struct {
 	// Cols are the relation's columns that it gives, in order. Position says that a bigint column of arrival order follows.
 	Cols     []int
 	Position bool
+	// Enough, if it is there, says that rows which come behind those that were given, in the order of the relation's key or of arrival, change nothing.
+	Enough func() bool
 	// Tag is the plan node it stands for; it is the builder's, for finding the source again.
 	Tag  any
 	node *node

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -9,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
 	"github.com/tidemarkdb/tidemark/sql/types"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // contentSnapshot is a relation's contents at one epoch. Any goroutine may read it, any number of times.
@@ -79,6 +81,9 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 	}
 	index := 0
 	give := func(b *batch.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		err := f(sourceBatch(src, b, 0, index))
 		index += b.N
 		return err
@@ -87,12 +92,82 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 	if none {
 		return nil
 	}
+	if err := scanContents(ctx, snap, src, key, untilEnough(src, give)); err != errEnough {
+		return err
+	}
+	return nil
+}
+
+// scanContents gives the rows that have values of leading key columns, and that the plan wants, as far as the contents can tell.
+func scanContents(ctx context.Context, snap contentSnapshot, src *dataflow.Source, key []types.Datum, f func(*batch.Batch) error) error {
+	if rows := rowsOf(snap); rows != nil {
+		lo, hi := lookupRange(src, len(key))
+		return rows.LookupRange(key, lo, hi, f)
+	}
 	if key != nil {
-		if ok, err := snap.lookup(key, give); ok || err != nil {
+		if ok, err := snap.lookup(key, f); ok || err != nil {
 			return err
 		}
 	}
-	return scanColumns(ctx, snap, src.Cols, give)
+	return scanColumns(ctx, snap, src.Cols, f)
+}
+
+// rowsOf gives contents that are in the order of a key, nil if these are not.
+func rowsOf(c contentSnapshot) *state.RowsSnapshot {
+	switch s := c.(type) {
+	case *viewSnapshot:
+		return rowsOf(s.contentSnapshot)
+	case *tableSnapshot:
+		return rowsOf(s.contentSnapshot)
+	case *rowSnapshot:
+		return s.of()
+	}
+	return nil
+}
+
+// untilEnough makes of f what gives errEnough once the source has enough.
+func untilEnough(src *dataflow.Source, f func(*batch.Batch) error) func(*batch.Batch) error {
+	if src.Enough == nil {
+		return f
+	}
+	return func(b *batch.Batch) error {
+		if err := f(b); err != nil {
+			return err
+		}
+		if src.Enough() {
+			return errEnough
+		}
+		return nil
+	}
+}
+
+// errEnough ends a scan whose further rows nobody wants.
+var errEnough = errors.New("enough")
+
+// lookupRange gives the bounds that the plan sets to the key column behind so many that are pinned; nil: none.
+func lookupRange(src *dataflow.Source, pinned int) (lo, hi *state.Bound) {
+	s, ok := src.Tag.(*plan.Scan)
+	if !ok || len(s.Bounds) == 0 || pinned == len(src.Rel.PrimaryKey) {
+		return nil, nil
+	}
+	col := src.Rel.PrimaryKey[pinned]
+	for _, b := range s.Bounds {
+		if b.Col != col {
+			continue
+		}
+		// A value that the column's type does not have, or NULL, is left to the filter.
+		val, none, ok := b.Key(src.Rel.Columns[col].Type)
+		if none || !ok {
+			continue
+		}
+		switch x := (&state.Bound{Value: val, Inclusive: len(b.Op) == 2}); {
+		case b.Op[0] == '>' && lo == nil:
+			lo = x
+		case b.Op[0] == '<' && hi == nil:
+			hi = x
+		}
+	}
+	return lo, hi
 }
 
 // columnSnapshot is implemented by contents that are kept by column.

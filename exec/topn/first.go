@@ -47,6 +47,7 @@ type first struct {
 	out       *rowenc.Out
 	stats     dataflow.Stats
 	grown     int64 // rows more than there were before the epoch
+	seen      int64 // rows that came
 
 	// Of the batch at hand, by row where not said otherwise.
 	heads  []uint64
@@ -124,6 +125,7 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	if err != nil {
 		return err
 	}
+	f.seen += int64(b.N)
 	f.setHeads(b.N, sel, sort)
 	f.slots = room(f.slots, b.N)
 	x := rowsAt{b: b, part: part, sort: sort, out: out}
@@ -170,6 +172,9 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	}
 	return nil
 }
+
+// Enough is topN.Enough.
+func (f *first) Enough() bool { return f.seen >= f.most }
 
 // Variables for tests.
 var (

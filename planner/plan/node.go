@@ -94,11 +94,19 @@ type (
 		// Eq are equalities column = expression (without columns) on leading key columns that a SELECT may use for a point
 		// lookup; the Filter above still tests them.
 		Eq []KeyEq
+		// Bounds are comparisons of key columns with expressions (without columns) that a SELECT may use to read a part of a relation;
+		// the Filter above still tests them.
+		Bounds []KeyBound
 	}
 	// KeyEq is one equality on a relation's column.
 	KeyEq struct {
 		Col int // relation column
 		Val Expr
+	}
+	// KeyBound is one comparison of a relation's column with Val, which is right of Op: "<", "<=", ">" or ">=".
+	KeyBound struct {
+		KeyEq
+		Op string
 	}
 	// Values gives literal rows, once. No rows and no columns stands for "no FROM": it then has one row (see One).
 	Values struct {
@@ -232,6 +240,9 @@ type (
 		Sort          []SortKey
 		Limit, Offset int64
 		WithTies      bool
+		// Presorted says that in a SELECT rows come in the order of Sort where a relation is read in the order of its key, or of arrival, so that no
+		// more need be read than are kept.
+		Presorted bool
 		// Timed says that PartitionBy[TimeKey] carries the watermark, which closes partitions.
 		Timed   bool
 		TimeKey int
