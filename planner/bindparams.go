@@ -20,6 +20,10 @@ func Bind(q *plan.Query, params []types.Datum) *plan.Query {
 			for i := range s.Eq {
 				s.Eq[i].Val = BindExpr(s.Eq[i].Val, params)
 			}
+			s.Any = append([]plan.KeyAny{}, s.Any...)
+			for i := range s.Any {
+				s.Any[i].Array = BindExpr(s.Any[i].Array, params)
+			}
 			s.Bounds = append([]plan.KeyBound{}, s.Bounds...)
 			for i := range s.Bounds {
 				s.Bounds[i].Val = BindExpr(s.Bounds[i].Val, params)

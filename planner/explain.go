@@ -225,6 +225,9 @@ func details(n plan.Node) [][2]string {
 		for _, b := range x.Bounds {
 			eq = append(eq, x.Rel.Columns[b.Col].Name+" "+b.Op+" "+exprText(b.Val, nil))
 		}
+		for _, a := range x.Any {
+			eq = append(eq, x.Rel.Columns[a.Col].Name+" = ANY ("+exprText(a.Array, nil)+")")
+		}
 		add("Lookup", strings.Join(eq, ", "))
 	case *plan.TableFunc:
 		add("Arguments", exprList(x.Args, in))

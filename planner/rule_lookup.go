@@ -25,40 +25,73 @@ func (b *binder) lookups(n plan.Node) {
 			return
 		}
 		for _, c := range conjuncts(f.Pred) {
-			call, op := isOp(c, "=", "<", "<=", ">", ">=")
-			if call == nil {
-				continue
-			}
-			col, val := call.Args[0], call.Args[1]
-			if _, isCol := col.(*plan.Col); !isCol {
-				col, val = val, col
-				if m, turns := mirrored[op]; turns {
-					op = m
-				}
-			}
-			k, isCol := col.(*plan.Col)
-			if !isCol || !constExpr(val) || volatileExpr(val) || k.Index >= len(s.Cols) {
-				continue
-			}
-			t := s.Rel.Columns[s.Cols[k.Index]].Type
-			if !plan.SameKeys(k.Typ, t) || !plan.SameKeys(val.Type(), t) || !b.keyColumn(s.Rel, s.Cols[k.Index]) {
-				continue
-			}
-			eq := plan.KeyEq{Col: s.Cols[k.Index], Val: val}
-			if op == "=" {
-				s.Eq = append(s.Eq, eq)
-			} else if keyOrdered(t) {
-				s.Bounds = append(s.Bounds, plan.KeyBound{KeyEq: eq, Op: op})
-			}
+			b.noteKey(s, c)
 		}
+		// Of columns that are not one value each, the one behind those that are.
 		next := slices.IndexFunc(s.Rel.PrimaryKey, func(key int) bool { return !pinned(s, key) })
-		s.Bounds = slices.DeleteFunc(s.Bounds, func(x plan.KeyBound) bool { return next < 0 || x.Col != s.Rel.PrimaryKey[next] })
+		other := func(col int) bool { return next < 0 || col != s.Rel.PrimaryKey[next] }
+		s.Bounds = slices.DeleteFunc(s.Bounds, func(x plan.KeyBound) bool { return other(x.Col) })
+		s.Any = slices.DeleteFunc(s.Any, func(x plan.KeyAny) bool { return other(x.Col) })
 	})
 	eachNode(n, func(m plan.Node) {
 		if t, ok := m.(*plan.TopN); ok {
 			t.Presorted = presorted(t, readers)
 		}
 	})
+}
+
+// noteKey notes a condition right above a scan that says what a column of a key is.
+func (b *binder) noteKey(s *plan.Scan, cond plan.Expr) {
+	column := func(e plan.Expr, other types.Type) (col int, ok bool) {
+		k, isCol := e.(*plan.Col)
+		if !isCol || k.Index >= len(s.Cols) {
+			return 0, false
+		}
+		col = s.Cols[k.Index]
+		t := s.Rel.Columns[col].Type
+		return col, plan.SameKeys(k.Typ, t) && plan.SameKeys(other, t) && b.keyColumn(s.Rel, col)
+	}
+	switch x := cond.(type) {
+	case *plan.Quantified:
+		if x.All || x.Cmp.Name != "=" || !constExpr(x.Array) || volatileExpr(x.Array) {
+			return
+		}
+		if col, ok := column(x.X, x.Array.Type().ElemType()); ok && keyOrdered(s.Rel.Columns[col].Type) {
+			s.Any = append(s.Any, plan.KeyAny{Col: col, Array: x.Array})
+		}
+		return
+	case *plan.InList:
+		t := x.X.Type()
+		if col, ok := column(x.X, t); ok && !x.Not && keyOrdered(s.Rel.Columns[col].Type) {
+			array := types.Datum{B: types.AppendArray(nil, t, x.List)}
+			s.Any = append(s.Any, plan.KeyAny{Col: col, Array: &plan.Const{Val: array, Typ: types.ArrayOf(t)}})
+		}
+		return
+	}
+	call, op := isOp(cond, "=", "<", "<=", ">", ">=")
+	if call == nil {
+		return
+	}
+	at, val := call.Args[0], call.Args[1]
+	if _, isCol := at.(*plan.Col); !isCol {
+		at, val = val, at
+		if m, turns := mirrored[op]; turns {
+			op = m
+		}
+	}
+	if !constExpr(val) || volatileExpr(val) {
+		return
+	}
+	col, ok := column(at, val.Type())
+	if !ok {
+		return
+	}
+	eq := plan.KeyEq{Col: col, Val: val}
+	if op == "=" {
+		s.Eq = append(s.Eq, eq)
+	} else if keyOrdered(s.Rel.Columns[col].Type) {
+		s.Bounds = append(s.Bounds, plan.KeyBound{KeyEq: eq, Op: op})
+	}
 }
 
 // pinned says whether a column of a scan's relation is one value.

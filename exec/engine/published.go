@@ -92,7 +92,7 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 	if none {
 		return nil
 	}
-	if err := scanContents(ctx, snap, src, key, untilEnough(src, give)); err != errEnough {
+	if err := scanContents(ctx, snap, src, key, untilEnough(src, give)); !errors.Is(err, errEnough) {
 		return err
 	}
 	return nil
@@ -101,6 +101,14 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 // scanContents gives the rows that have values of leading key columns, and that the plan wants, as far as the contents can tell.
 func scanContents(ctx context.Context, snap contentSnapshot, src *dataflow.Source, key []types.Datum, f func(*batch.Batch) error) error {
 	if rows := rowsOf(snap); rows != nil {
+		if vals, ok := lookupAny(src, len(key)); ok {
+			for _, val := range vals {
+				if err := rows.Lookup(append(key[:len(key):len(key)], val), f); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 		lo, hi := lookupRange(src, len(key))
 		return rows.LookupRange(key, lo, hi, f)
 	}
@@ -143,6 +151,24 @@ func untilEnough(src *dataflow.Source, f func(*batch.Batch) error) func(*batch.B
 
 // errEnough ends a scan whose further rows nobody wants.
 var errEnough = errors.New("enough")
+
+// lookupAny gives the values that the plan leaves to the key column behind so many that are pinned, in their order.
+func lookupAny(src *dataflow.Source, pinned int) (vals []types.Datum, ok bool) {
+	s, isScan := src.Tag.(*plan.Scan)
+	if !isScan || pinned == len(src.Rel.PrimaryKey) {
+		return nil, false
+	}
+	col := src.Rel.PrimaryKey[pinned]
+	for _, a := range s.Any {
+		if a.Col != col {
+			continue
+		}
+		if vals, ok = a.Keys(src.Rel.Columns[col].Type); ok {
+			return vals, true
+		}
+	}
+	return nil, false
+}
 
 // lookupRange gives the bounds that the plan sets to the key column behind so many that are pinned; nil: none.
 func lookupRange(src *dataflow.Source, pinned int) (lo, hi *state.Bound) {

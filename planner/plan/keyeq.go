@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql/types"
 )
@@ -10,6 +11,31 @@ import (
 func SameKeys(t, u types.Type) bool {
 	unbounded := func(t types.Type) bool { return t.Kind == types.Text || t.Kind == types.Varchar }
 	return t.Same(u) || t.Kind.IsInt() && u.Kind.IsInt() || unbounded(t) && unbounded(u)
+}
+
+// Keys gives the values for a key column of type t, in the order of keys and each once; ok is false as Key has it.
+func (k KeyAny) Keys(t types.Type) (vals []types.Datum, ok bool) {
+	c, isConst := k.Array.(*Const)
+	if !isConst {
+		return nil, false
+	}
+	if c.Val.Null {
+		return nil, true
+	}
+	elem := c.Typ.ElemType()
+	array := types.DecodeArray(elem, c.Val.B)
+	for _, e := range array.Elems() {
+		val, none, ok := KeyEq{Val: &Const{Val: e, Typ: elem}}.Key(t)
+		if !ok {
+			return nil, false
+		}
+		if !none {
+			vals = append(vals, val)
+		}
+	}
+	compare := func(a, b types.Datum) int { return types.Compare(t, a, b) }
+	slices.SortFunc(vals, compare)
+	return slices.CompactFunc(vals, func(a, b types.Datum) bool { return compare(a, b) == 0 }), true
 }
 
 // Key gives the value for a key column of type t; ok is false if it is not a constant of a type whose keys t shares, so that no

@@ -97,6 +97,8 @@ type (
 		// Bounds are comparisons of key columns with expressions (without columns) that a SELECT may use to read a part of a relation;
 		// the Filter above still tests them.
 		Bounds []KeyBound
+		// Any are key columns that have one of some values.
+		Any []KeyAny
 	}
 	// KeyEq is one equality on a relation's column.
 	KeyEq struct {
@@ -107,6 +109,11 @@ type (
 	KeyBound struct {
 		KeyEq
 		Op string
+	}
+	// KeyAny says that a relation's column is equal to one of the elements of Array.
+	KeyAny struct {
+		Col   int // relation column
+		Array Expr
 	}
 	// Values gives literal rows, once. No rows and no columns stands for "no FROM": it then has one row (see One).
 	Values struct {
