@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,7 @@ import (
 // readClients is how many connections read at once.
 const readClients = 8
 
-// pointReads measures SELECTs of one row by key, prepared, from a view of a million keys and from a table.
+// pointReads measures SELECTs of one row by key, prepared, from a view of a million keys and from a table, and of a few rows in the order of the view's key.
 func pointReads(ctx context.Context, o *Options) ([]Figure, error) {
 	keys, each := int64(1_000_000), 5*time.Second
 	if o.Smoke {
@@ -45,23 +46,28 @@ func pointReads(ctx context.Context, o *Options) ([]Figure, error) {
 	}{
 		{"view of 1 M rows", "SELECT s FROM by_key WHERE k = $1", keys, 30},
 		{"table of 100 k rows", "SELECT v FROM things WHERE id = $1", keys / 10, 30},
+		{"10 keys of the view", "SELECT min(s)::bigint FROM by_key WHERE k BETWEEN $1 AND $1 + 9", keys, 0},
+		{"the first of the view from a key on", "SELECT s FROM by_key WHERE k >= $1 ORDER BY k LIMIT 1", keys, 0},
 	} {
 		cpu, start := s.cpu(), time.Now()
-		n, err := readKeys(ctx, s, q.sql, q.keys, each)
+		took, err := readKeys(ctx, s, q.sql, q.keys, each)
 		if err != nil {
 			return nil, err
 		}
-		cpu, wall := s.cpu()-cpu, time.Since(start)
+		cpu, wall, n := s.cpu()-cpu, time.Since(start), len(took)
+		slices.Sort(took)
 		out = append(out, Figure{"read-points", q.what + ", server", float64(n) / max(cpu.Seconds(), 0.01) / 1000, "k/s/core", q.goal, false},
-			Figure{"read-points", q.what + ", client and server", float64(n) / wall.Seconds() / 1000, "k/s", 0, false})
+			Figure{"read-points", q.what + ", client and server", float64(n) / wall.Seconds() / 1000, "k/s", 0, false},
+			Figure{"read-points", q.what + ", p50", millis(took[n/2]), "ms", 0, true},
+			Figure{"read-points", q.what + ", p99", millis(took[n*99/100]), "ms", 0, true})
 	}
 	return out, nil
 }
 
-// readKeys reads random keys from several connections for a while; the value of a key is three times the key.
-func readKeys(ctx context.Context, s *server, sql string, keys int64, d time.Duration) (int64, error) {
+// readKeys reads random keys from several connections for a while, and gives how long each read took; the value of a key is three times the key.
+func readKeys(ctx context.Context, s *server, sql string, keys int64, d time.Duration) ([]time.Duration, error) {
 	var wg sync.WaitGroup
-	var total atomic.Int64
+	took := make([][]time.Duration, readClients)
 	errs := make([]error, readClients)
 	until := time.Now().Add(d)
 	for i := range readClients {
@@ -75,24 +81,25 @@ func readKeys(ctx context.Context, s *server, sql string, keys int64, d time.Dur
 			}
 			defer c.Close(ctx)
 			rnd := newXorshift(uint64(i))
-			for time.Now().Before(until) {
+			for start := time.Now(); start.Before(until); {
 				k := int64(rnd.next() >> 1 % uint64(keys))
 				var got int64
 				if err := c.QueryRow(ctx, sql, k).Scan(&got); err != nil || got != 3*k {
 					errs[i] = fmt.Errorf("key %d reads as %d: %w", k, got, err)
 					return
 				}
-				total.Add(1)
+				end := time.Now()
+				took[i] = append(took[i], end.Sub(start))
+				start = end
 			}
 		}()
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
+	all := slices.Concat(took...)
+	if err := errors.Join(errs...); err != nil || len(all) > 0 {
+		return all, err
 	}
-	return total.Load(), nil
+	return nil, errors.New("no key was read")
 }
 
 // scans measures aggregates over all rows of a stream and of an append-only view.

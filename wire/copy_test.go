@@ -434,7 +434,7 @@ func BenchmarkDataRow(b *testing.B) {
 	for _, format := range []int16{textFormat, binaryFormat} {
 		b.Run(map[int16]string{0: "text", 1: "binary"}[format], func(b *testing.B) {
 			rows, cols := randomTable(rand.New(rand.NewSource(1)), 2000)
-			enc := newRowEncoder(cols, []int16{format}, types.DefaultEnv())
+			enc := newRowEncoder(cols, []int16{format}, types.DefaultEnv)
 			buf := make([]byte, 0, 1<<20)
 			b.ReportAllocs()
 			for i := 0; i < b.N; i++ {

@@ -77,14 +77,14 @@ func newCopyEncoder(f *session.CopyFormat, cols []session.Column, env *types.Env
 		}
 	case "binary":
 		format = binaryFormat
-		w.fields = newRowEncoder(cols, []int16{binaryFormat}, env)
+		w.fields = newRowEncoder(cols, []int16{binaryFormat}, func() *types.Env { return env })
 		w.lead = append([]byte(binarySignature), 0, 0, 0, 0, 0, 0, 0, 0)
 	default:
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", f.Format)
 	}
 	w.values = make([]valueEncoder, len(cols))
 	for i, col := range cols {
-		w.values[i] = encoderFor(col.Type, format, env)
+		w.values[i] = encoderFor(col.Type, format, func() *types.Env { return env })
 	}
 	return w, nil
 }

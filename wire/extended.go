@@ -448,7 +448,7 @@ func (c *conn) start(p *portal) error {
 	if n := len(p.formats); n > 1 && n != len(p.cols) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
 	}
-	p.enc = newRowEncoder(p.cols, p.formats, c.sess.Env())
+	p.enc = newRowEncoder(p.cols, p.formats, c.sess.Env)
 	return nil
 }
 

@@ -109,6 +109,10 @@ func (c *conn) fetch(ctx context.Context, p *portal, limit uint64) error {
 		} else if b.N == 0 {
 			p.left = nil
 		}
+		// A portal that is read in parts is suspended behind its last row.
+		if e, ok := p.res.(session.Ender); ok && most == 0 && e.Ended() {
+			p.ended = true
+		}
 		return nil
 	})
 }

@@ -43,8 +43,8 @@ func rowDescription(cols []session.Column, formats []int16) *pgproto3.RowDescrip
 // valueEncoder appends value i of v, which is not NULL.
 type valueEncoder func(dst []byte, v *batch.Vector, i int) []byte
 
-// encoderFor picks how values of a type are written in a format. The choice is made once per result, not per row.
-func encoderFor(t types.Type, format int16, env *types.Env) valueEncoder {
+// encoderFor picks how values of a type are written in a format. The choice is made once per result, not per row. env is called where the text depends on it.
+func encoderFor(t types.Type, format int16, env func() *types.Env) valueEncoder {
 	switch {
 	case t.Kind == types.Text || t.Kind == types.Varchar || t.Kind == types.Name || t.Kind == types.Unknown:
 		return appendBytes
@@ -59,7 +59,8 @@ func encoderFor(t types.Type, format int16, env *types.Env) valueEncoder {
 	case t.Kind.IsInt():
 		return appendTextInt
 	}
-	return func(dst []byte, v *batch.Vector, i int) []byte { return types.Append(dst, t, v.Datum(i), env) }
+	e := env()
+	return func(dst []byte, v *batch.Vector, i int) []byte { return types.Append(dst, t, v.Datum(i), e) }
 }
 
 func appendBytes(dst []byte, v *batch.Vector, i int) []byte {
@@ -83,7 +84,7 @@ type rowEncoder struct {
 	values []valueEncoder
 }
 
-func newRowEncoder(cols []session.Column, formats []int16, env *types.Env) *rowEncoder {
+func newRowEncoder(cols []session.Column, formats []int16, env func() *types.Env) *rowEncoder {
 	e := &rowEncoder{values: make([]valueEncoder, len(cols))}
 	for i, col := range cols {
 		e.values[i] = encoderFor(col.Type, formatOf(formats, i), env)

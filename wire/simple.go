@@ -115,7 +115,7 @@ func (c *conn) runSimple(ctx context.Context, st session.Statement) (tag string,
 	}
 	if p.cols != nil {
 		c.out.send(rowDescription(p.cols, nil))
-		p.enc = newRowEncoder(p.cols, nil, c.sess.Env())
+		p.enc = newRowEncoder(p.cols, nil, c.sess.Env)
 	}
 	if _, err := c.sendRows(ctx, p, 0); err != nil {
 		return "", err

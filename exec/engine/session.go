@@ -367,6 +367,9 @@ func (r *rows) Next(ctx context.Context, limit int) (b *batch.Batch, err error) 
 	return b, err
 }
 
+// Ended implements session.Ender.
+func (r *rows) Ended() bool { return r.st.done && (r.st.cur == nil || r.st.off >= r.st.cur.N) }
+
 // CopyIn implements session.Result.
 func (r *rows) CopyIn() session.CopyIn { return nil }
 

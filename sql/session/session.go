@@ -125,6 +125,12 @@ type Result interface {
 	Close()
 }
 
+// Ender is implemented by results that know when they have no more rows than Next has given, which saves the call that says so.
+type Ender interface {
+	// Ended says that Next would give nil.
+	Ended() bool
+}
+
 // CopyFormat is how COPY data is written (PostgreSQL, COPY).
 type CopyFormat struct {
 	Format       string // "text", "csv", "binary"
