@@ -68,3 +68,13 @@ func ReleaseReaders(s *Store) { s.releaseReaders() }
 
 // ChunkMemory gives the memory of a snapshot's chunks as it was counted, and as it is.
 func ChunkMemory(v *ChunksSnapshot) (counted, held int64) { return v.bytes, memBytes(v.mem) }
+
+// UnreadRuns gives the number of a snapshot's runs in memory, and of those that nobody has put in order.
+func UnreadRuns(v *RowsSnapshot) (all, unread int) {
+	for _, r := range v.runs {
+		if r.unread() {
+			unread++
+		}
+	}
+	return len(v.runs), unread
+}

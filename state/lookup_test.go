@@ -243,3 +243,44 @@ func TestLookupWithinLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestUnreadRunsWait: an epoch's end puts no changes in order that nobody has read, however small their runs are; those that were read are merged at once while they are small.
+func TestUnreadRunsWait(t *testing.T) {
+	st := openDir(t, filepath.Join(t.TempDir(), "db"))
+	defer func() {
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	const lateFrom, epochs = 50, 12
+	state.SetLateFrom(st, lateFrom)
+	rows := st.Rows(7, pairTypes, []int{0})
+	next := int64(0)
+	for range epochs {
+		b := batch.New(pairTypes, lateFrom)
+		for range lateFrom {
+			pairs(b, pair{next, "x"}, 1)
+			next++
+		}
+		rows.Apply(b)
+		appendEpoch(t, st, &state.EpochRecord{})
+		rows.Publish(st.LastEpoch())
+	}
+	if all, unread := state.UnreadRuns(rows.Snapshot()); all != epochs || unread != epochs {
+		t.Fatalf("%d runs of %d epochs, of which %d are unread", all, epochs, unread)
+	}
+	n := int64(0)
+	if err := rows.Snapshot().Scan(func(b *batch.Batch) error { n += int64(b.N); return nil }); err != nil || n != next {
+		t.Fatalf("%d rows of %d, %v", n, next, err)
+	}
+	b := batch.New(pairTypes, lateFrom)
+	for i := range int64(lateFrom - 1) {
+		pairs(b, pair{next + i, "x"}, 1)
+	}
+	rows.Apply(b)
+	appendEpoch(t, st, &state.EpochRecord{})
+	rows.Publish(st.LastEpoch())
+	if all, _ := state.UnreadRuns(rows.Snapshot()); all != 1 {
+		t.Fatalf("%d runs after all was read", all)
+	}
+}

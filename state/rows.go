@@ -161,13 +161,14 @@ const (
 
 // compact merges the last runs when fanIn of them are of similar size, so that
 // there are few and each row is merged a logarithmic number of times. The first
-// keep runs stay, and the list is a new one if anything changes.
+// keep runs stay, and the list is a new one if anything changes. Runs that nobody
+// has read wait until many are sorted together, beside the epochs.
 func compact(runs []*run, keep int) []*run {
 	n := len(runs)
 	size := runs[n-1].rows()
 	limit := fanIn * size // what is larger is of another tier
 	lo := n - 1
-	for lo > keep && runs[lo-1].rows() < limit && size+runs[lo-1].rows() <= mergeNow {
+	for lo > keep && !runs[lo].unread() && !runs[lo-1].unread() && runs[lo-1].rows() < limit && size+runs[lo-1].rows() <= mergeNow {
 		lo--
 		size += runs[lo].rows()
 	}
