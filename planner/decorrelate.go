@@ -129,7 +129,7 @@ type applier struct {
 // toLeft turns references to the frame into columns of the left side.
 func (a *applier) toLeft(e plan.Expr) plan.Expr {
 	return mapOuterExpr(e, a.f, func(r *outerRef) plan.Expr {
-		return &plan.Col{Index: r.idx, Typ: r.typ, Name: r.name}
+		return &plan.Col{Index: r.idx, Typ: r.typ, Name: r.name, Row: r.row}
 	})
 }
 

@@ -41,7 +41,7 @@ func (d *dependent) pairs(n plan.Node, first int) []pair {
 	out := make([]pair, len(d.cols))
 	for i, c := range d.cols {
 		col := columns(d.l)[c]
-		out[i] = pair{left: &outerRef{frame: d.f, idx: c, typ: col.Type, name: col.Name}, right: first + i, nullSafe: true}
+		out[i] = pair{left: &outerRef{frame: d.f, idx: c, typ: col.Type, name: col.Name, row: col.Row}, right: first + i, nullSafe: true}
 	}
 	return out
 }
@@ -52,7 +52,7 @@ func (d *dependent) toDomain(pairs []pair) func(plan.Expr) plan.Expr {
 		return mapOuterExpr(e, d.f, func(r *outerRef) plan.Expr {
 			for i, c := range d.cols {
 				if c == r.idx {
-					return &plan.Col{Index: pairs[i].right, Typ: r.typ, Name: r.name}
+					return &plan.Col{Index: pairs[i].right, Typ: r.typ, Name: r.name, Row: r.row}
 				}
 			}
 			return r

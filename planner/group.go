@@ -411,7 +411,7 @@ func (r *regroup) outer(o *outerRef, s *subquery) plan.Expr {
 	if i < 0 {
 		failAt(o.pos, sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", r.blk.fullName(o.idx, o.name))
 	}
-	return &outerRef{frame: o.frame, idx: r.base + i, typ: o.typ, name: o.name, pos: o.pos}
+	return &outerRef{frame: o.frame, idx: r.base + i, typ: o.typ, name: o.name, row: o.row, pos: o.pos}
 }
 
 func nameOf(e plan.Expr) string {

@@ -17,6 +17,7 @@ type (
 		idx   int
 		typ   types.Type
 		name  string
+		row   *plan.RowType // of a column of rows with named fields
 		pos   ast.Pos
 	}
 	// aggRef is an aggregate call of the block that is being bound.

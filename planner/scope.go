@@ -85,7 +85,7 @@ type frame struct {
 func (f *frame) outward(e plan.Expr, pos ast.Pos) plan.Expr {
 	return rewrite(e, func(x plan.Expr) plan.Expr {
 		if c, ok := x.(*plan.Col); ok {
-			return &outerRef{frame: f, idx: c.Index, typ: c.Typ, name: c.Name, pos: pos}
+			return &outerRef{frame: f, idx: c.Index, typ: c.Typ, name: c.Name, row: c.Row, pos: pos}
 		}
 		return x
 	})
@@ -272,10 +272,21 @@ func fieldNames(x plan.Expr) []string {
 			names[i] = "f" + strconv.Itoa(i+1)
 		}
 		return names
-	case *plan.Col:
-		if x.Row != nil {
-			return x.Row.Names
+	case *plan.Col, *outerRef:
+		if row := rowOf(x); row != nil {
+			return row.Names
 		}
+	}
+	return nil
+}
+
+// rowOf describes the rows of a column, nil where nothing is known of them.
+func rowOf(x plan.Expr) *plan.RowType {
+	switch x := x.(type) {
+	case *plan.Col:
+		return x.Row
+	case *outerRef:
+		return x.row
 	}
 	return nil
 }
@@ -285,7 +296,7 @@ func fieldAt(x plan.Expr, i int) plan.Expr {
 	if r, ok := x.(*plan.RowCtor); ok {
 		return r.Args[i]
 	}
-	return &plan.Subscript{X: x, Index: &plan.Const{Val: types.IntDatum(int64(i + 1)), Typ: types.Of(types.Int4)}, Typ: x.(*plan.Col).Row.Types[i]}
+	return &plan.Subscript{X: x, Index: &plan.Const{Val: types.IntDatum(int64(i + 1)), Typ: types.Of(types.Int4)}, Typ: rowOf(x).Types[i]}
 }
 
 func (f *frame) noColumn(name string, pos ast.Pos) {
