@@ -29,7 +29,7 @@ func (b *binder) lookups(n plan.Node) {
 		}
 		// Of columns that are not one value each, the one behind those that are.
 		next := slices.IndexFunc(s.Rel.PrimaryKey, func(key int) bool { return !pinned(s, key) })
-		other := func(col int) bool { return next < 0 || col != s.Rel.PrimaryKey[next] }
+		other := func(col int) bool { return next < 0 || col != s.Rel.PrimaryKey[next] || s.Rel.IsAppendOnly() }
 		s.Bounds = slices.DeleteFunc(s.Bounds, func(x plan.KeyBound) bool { return other(x.Col) })
 		s.Any = slices.DeleteFunc(s.Any, func(x plan.KeyAny) bool { return other(x.Col) })
 	})
@@ -146,7 +146,7 @@ func presorted(t *plan.TopN, readers map[plan.Node]int) bool {
 
 // inKeyOrder says whether the order of the primary key of a scan's relation is one by the scan's columns cols.
 func inKeyOrder(s *plan.Scan, cols []int) bool {
-	if s.Rel.Kind != catalog.Table && s.Rel.Kind != catalog.MatView || len(s.Rel.PrimaryKey) == 0 {
+	if s.Rel.Kind != catalog.Table && s.Rel.Kind != catalog.MatView || s.Rel.IsAppendOnly() || len(s.Rel.PrimaryKey) == 0 { // such lie as they came
 		return false
 	}
 	for _, key := range s.Rel.PrimaryKey {

@@ -151,3 +151,17 @@ func TestKeyRangeReads(t *testing.T) {
 		t.Error("all rows were read, and none divided by zero")
 	}
 }
+
+// TestKeyOfAppendOnly: an append-only view may have a key, but its rows lie in the order of their arrival.
+func TestKeyOfAppendOnly(t *testing.T) {
+	c := openClocked(t)
+	c.exec(`CREATE STREAM s (k int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '0' SECOND)`,
+		`CREATE MATERIALIZED VIEW w WITH (output_mode = 'append') AS SELECT k, window(ts, '1 minute') AS win, count(*) AS n FROM s GROUP BY k, window(ts, '1 minute')`)
+	for minute := range 3 {
+		c.exec(fmt.Sprintf(`INSERT INTO s SELECT %d - g, '2026-01-01 00:0%d:00' FROM generate_series(1, 5000) g`, 20001-6000*minute, minute))
+	}
+	c.want(`SELECT k FROM w ORDER BY k, win LIMIT 3`, "9001", "9002", "9003")
+	c.want(`SELECT k FROM w WHERE k > 14000 ORDER BY k LIMIT 2`, "15001", "15002")
+	c.want(`SELECT k FROM w WHERE k IN (19000, 9100, 5) ORDER BY k`, "9100", "19000")
+	c.want(`SELECT count(*) FROM w WHERE k BETWEEN 14000 AND 15010`, "11")
+}
