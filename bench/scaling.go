@@ -136,11 +136,12 @@ func (w *workload) scaled(one, two *scaledDB, n int) []Figure {
 	}
 }
 
-// open makes the database and gives it the epochs before those that are measured, in rounds of n.
+// open makes the database and gives it the epochs before those that are measured, in rounds of n. The view does not ask for partitions: it has the server's, which are
+// the machine's cores unless told.
 func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm, n int) (err error) {
 	s.src = newSource(w)
 	s.src.keep(n)
-	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, SideBySide: func(run func()) {
+	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, StatePartitions: partitions, SideBySide: func(run func()) {
 		if !s.counts {
 			run()
 			return
@@ -148,7 +149,7 @@ func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm, n in
 		start := processCPU()
 		run()
 		s.shared += processCPU() - start
-	}}, w.setup(&Options{Partitions: partitions})...)
+	}}, w.setup(&Options{})...)
 	if err != nil {
 		return err
 	}
