@@ -114,10 +114,10 @@ func presorted(t *plan.TopN, readers map[plan.Node]int) bool {
 	if len(t.PartitionBy) > 0 || len(t.Sort) == 0 || t.WithTies {
 		return false
 	}
-	cols := make([]int, len(t.Sort))
+	cols, desc := make([]int, len(t.Sort)), t.Sort[0].Desc
 	for i, k := range t.Sort {
 		c, ok := k.X.(*plan.Col)
-		if !ok || k.Desc || k.NullsFirst {
+		if !ok || k.Desc != desc || k.NullsFirst != desc {
 			return false
 		}
 		cols[i] = c.Index
@@ -137,7 +137,11 @@ func presorted(t *plan.TopN, readers map[plan.Node]int) bool {
 				cols[i] = c.Index
 			}
 		case *plan.Scan:
-			return len(cols) == 1 && cols[0] == x.Position || inKeyOrder(x, cols)
+			if len(cols) == 1 && cols[0] == x.Position {
+				return !desc
+			}
+			x.Desc = desc && inKeyOrder(x, cols)
+			return x.Desc || !desc && inKeyOrder(x, cols)
 		default:
 			return false
 		}

@@ -195,6 +195,20 @@ func compareRows(t *testing.T, r *rand.Rand, v *state.RowsSnapshot, m map[pair]i
 		t.Fatalf("scan: %d rows, counted %d, want %d\n%v\n%v", len(got), v.Rows(), len(all), got, all)
 	}
 	for range 3 {
+		desc := r.IntN(2) == 0
+		rd.Reverse(desc)
+		expand := func(t *testing.T, rd *state.RowsReader) []pair {
+			t.Helper()
+			got := expand(t, rd)
+			if desc {
+				slices.Reverse(got)
+			}
+			return got
+		}
+		rd.SeekRange(nil, nil, nil)
+		if got := expand(t, rd); !slices.Equal(got, all) {
+			t.Fatalf("scan, reversed %t: %v, want %v", desc, got, all)
+		}
 		id := int64(r.IntN(42)) - 1
 		rd.Seek([]types.Datum{types.IntDatum(id)})
 		want := naive(m, func(p pair) bool { return p.id == id })

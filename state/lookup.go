@@ -31,11 +31,11 @@ const (
 // Lookup calls f with the rows whose leading key columns equal the prefix, in
 // key order. NULL finds NULL. A batch is valid during the call. For many lookups use one RowsReader and its Seek.
 func (v *RowsSnapshot) Lookup(prefix []types.Datum, f func(*batch.Batch) error) error {
-	return v.LookupRange(prefix, nil, nil, f)
+	return v.LookupRange(prefix, nil, nil, false, f)
 }
 
-// LookupRange is Lookup of the rows of which the next key column lies between lo and hi too, as SeekRange has it.
-func (v *RowsSnapshot) LookupRange(prefix []types.Datum, lo, hi *Bound, f func(*batch.Batch) error) (err error) {
+// LookupRange is Lookup of the rows of which the next key column lies between lo and hi too, as SeekRange has it, with desc from the greatest key to the least one.
+func (v *RowsSnapshot) LookupRange(prefix []types.Datum, lo, hi *Bound, desc bool, f func(*batch.Batch) error) (err error) {
 	r, err := v.r.takeReader(v)
 	if err != nil {
 		return err
@@ -45,6 +45,7 @@ func (v *RowsSnapshot) LookupRange(prefix []types.Datum, lo, hi *Bound, f func(*
 			err = e
 		}
 	}()
+	r.desc = desc
 	r.SeekRange(prefix, lo, hi)
 	return r.each(f)
 }
@@ -97,7 +98,7 @@ func (r *Rows) putReader(rd *RowsReader) error {
 
 // rest lets go of what a reader holds of its snapshot, and of much memory.
 func (r *RowsReader) rest() {
-	r.v, r.placed = nil, false
+	r.v, r.placed, r.desc = nil, false, false
 	r.found = dropAll(r.found)
 	r.m.all, r.m.src = dropAll(r.m.all), dropAll(r.m.src)
 	r.m.key, r.m.disk, r.m.err = nil, nil, nil
@@ -187,7 +188,7 @@ func (r *RowsReader) seekOne(k []byte) {
 	}
 	r.found = r.found[:0]
 	if !r.v.noDisk {
-		r.m.err = r.disk.seek(r.v, k, hi)
+		r.m.err = r.disk.seek(r.v, k, hi, false)
 		r.disk.one = true
 		r.m.disk = &r.disk
 	}

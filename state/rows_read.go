@@ -50,8 +50,12 @@ type RowsReader struct {
 	placed bool
 	found  []foundRow // of seekOne, which come next
 	out    *batch.Batch
-	size   int // rows of the next batch
+	size   int  // rows of the next batch
+	desc   bool // see Reverse
 }
+
+// Reverse makes Next, after the following Seek or SeekRange, give rows from the greatest key to the least one, or no longer.
+func (r *RowsReader) Reverse(desc bool) { r.desc = desc }
 
 // Seek makes the following Next give the rows whose leading key columns equal the prefix.
 func (r *RowsReader) Seek(prefix []types.Datum) {
@@ -109,12 +113,13 @@ func (r *RowsReader) place(lo, hi []byte) {
 	r.placed, r.size = true, firstRows
 	r.found = r.found[:0]
 	r.m.err = nil
+	r.m.desc = r.desc
 	r.m.seek(r.v.runs, lo, hi)
 	r.m.disk = nil
 	if r.v.noDisk {
 		return
 	}
-	r.m.err = r.disk.seek(r.v, lo, hi)
+	r.m.err = r.disk.seek(r.v, lo, hi, r.desc)
 	r.disk.one = false
 	r.m.disk = &r.disk
 }
@@ -181,6 +186,7 @@ type diskRows struct {
 	gen    uint64           // since so many checkpoints
 	prefix int
 	lo, hi []byte // what is sought, in Pebble; memory
+	desc   bool   // from hi to lo
 	one    bool   // there is one row at most
 	valid  bool
 	key    []byte // without the relation, valid until next
@@ -188,8 +194,8 @@ type diskRows struct {
 	weight int64
 }
 
-// seek moves to the first row with a key in [lo, hi); nil: no bound. All calls until close are for snapshots with one pin.
-func (d *diskRows) seek(v *RowsSnapshot, lo, hi []byte) error {
+// seek moves to the first row with a key in [lo, hi), or the last one with desc; nil: no bound. All calls until close are for snapshots with one pin.
+func (d *diskRows) seek(v *RowsSnapshot, lo, hi []byte, desc bool) error {
 	r := v.r
 	d.prefix = len(r.prefix)
 	if d.it == nil {
@@ -206,6 +212,9 @@ func (d *diskRows) seek(v *RowsSnapshot, lo, hi []byte) error {
 		d.hi = append(append(d.hi[:0], r.prefix...), hi...)
 	}
 	// With bounds of its own, each seek would begin anew.
+	if d.desc = desc; desc {
+		return d.at(d.it.SeekLTWithLimit(d.hi, d.lo))
+	}
 	return d.at(d.it.SeekGEWithLimit(d.lo, d.hi))
 }
 
@@ -214,12 +223,15 @@ func (d *diskRows) next() error {
 		d.valid = false
 		return nil
 	}
+	if d.desc {
+		return d.at(d.it.PrevWithLimit(d.lo))
+	}
 	return d.at(d.it.NextWithLimit(d.hi))
 }
 
 // at reads the row at which the iterator is. Its limit is one that it may go beyond.
 func (d *diskRows) at(state pebble.IterValidityState) error {
-	d.valid = state == pebble.IterValid && bytes.Compare(d.it.Key(), d.hi) < 0
+	d.valid = state == pebble.IterValid && bytes.Compare(d.it.Key(), d.hi) < 0 && bytes.Compare(d.it.Key(), d.lo) >= 0
 	if !d.valid {
 		return d.it.Error()
 	}

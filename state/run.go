@@ -261,9 +261,10 @@ func (r *run) addInts(key []int, cols [][]int64, b *batch.Batch) {
 	}
 }
 
-// merge walks several runs, and perhaps the rows on disk, in key order.
+// merge walks several runs, and perhaps the rows on disk, in key order, or with desc from the greatest key to the least.
 type merge struct {
-	src    []*cursor // a heap: the least is first
+	desc   bool
+	src    []*cursor // a heap: the one that comes next is first
 	all    []cursor
 	skip   int // with so many bytes all keys of the runs begin alike
 	disk   *diskRows
@@ -274,14 +275,14 @@ type merge struct {
 	weight int64 // its total
 }
 
-// cursor is a place in a run, before its end: the row at i.
+// cursor is a place in a run: the row at i, behind which others follow, in the direction of by, up to the one at last.
 type cursor struct {
-	r      *run
-	i, end int
-	head   uint64 // of what follows the bytes that all keys begin with
-	key    []byte
-	klen   uint32
-	weight int64
+	r           *run
+	i, last, by int
+	head        uint64 // of what follows the bytes that all keys begin with
+	key         []byte
+	klen        uint32
+	weight      int64
 }
 
 // at reads the row at i.
@@ -296,10 +297,14 @@ func (m *merge) seek(runs []*run, lo, hi []byte) {
 	var common prefix
 	for _, r := range runs {
 		in, from, to := r.between(lo, hi)
-		c := cursor{r: in, i: from, end: to}
-		if c.i < c.end {
-			common.ofRange(in, from, to)
-			m.all = append(m.all, c)
+		if from == to {
+			continue
+		}
+		common.ofRange(in, from, to)
+		if m.desc {
+			m.all = append(m.all, cursor{r: in, i: to - 1, last: from, by: -1})
+		} else {
+			m.all = append(m.all, cursor{r: in, i: from, last: to - 1, by: 1})
 		}
 	}
 	m.skip = len(common.key)
@@ -343,7 +348,11 @@ func commonLen(a, b []byte) int {
 	return n
 }
 
-func (c *cursor) less(d *cursor) bool {
+// before says whether the row of c comes before that of d, which has the same direction.
+func (c *cursor) before(d *cursor) bool {
+	if c.by < 0 {
+		c, d = d, c
+	}
 	return c.head < d.head || c.head == d.head && bytes.Compare(c.key, d.key) < 0
 }
 
@@ -356,10 +365,10 @@ func (m *merge) sift(i int) {
 		if j >= len(src) {
 			break
 		}
-		if j+1 < len(src) && src[j+1].less(src[j]) {
+		if j+1 < len(src) && src[j+1].before(src[j]) {
 			j++
 		}
-		if !src[j].less(c) {
+		if !src[j].before(c) {
 			break
 		}
 		src[i] = src[j]
@@ -368,10 +377,10 @@ func (m *merge) sift(i int) {
 	src[i] = c
 }
 
-// step moves the least cursor on.
+// step moves the first cursor on.
 func (m *merge) step() {
-	if c := m.src[0]; c.i+1 < c.end {
-		c.i++
+	if c := m.src[0]; c.i != c.last {
+		c.i += c.by
 		c.at(m.skip)
 	} else {
 		n := len(m.src) - 1
@@ -393,6 +402,9 @@ func (m *merge) next() bool {
 		order := 1
 		if len(m.src) > 0 {
 			order = bytes.Compare(m.src[0].key, d.key)
+		}
+		if len(m.src) > 0 && m.desc {
+			order = -order
 		}
 		if order >= 0 {
 			return m.takeDisk(order == 0)

@@ -90,6 +90,9 @@ func TestKeyRanges(t *testing.T) {
 		}
 		tail := ""
 		if r.IntN(2) == 0 {
+			order, hidden = strings.ReplaceAll(order, ",", " DESC,")+" DESC", strings.ReplaceAll(hidden, ",", " DESC,")+" DESC"
+		}
+		if r.IntN(2) == 0 {
 			tail = fmt.Sprintf(" LIMIT %d OFFSET %d", r.IntN(100), r.IntN(3)*r.IntN(60))
 		}
 		if r.IntN(4) == 0 {
@@ -136,6 +139,8 @@ func TestKeyRangeReads(t *testing.T) {
 			{`SELECT a / (a / 9999 - 1) FROM one ORDER BY a LIMIT 2`, "-1,-2"},
 			{`SELECT a / (a / 9999 - 1) FROM one WHERE a IN (7, 5, 5, NULL, 30001)`, "-5,-7"},
 			{`SELECT a / (a / 9999 - 1) FROM one WHERE a = ANY ('{9, 3}'::bigint[])`, "-3,-9"},
+			{`SELECT a / (a / 11 - 1) FROM one ORDER BY a DESC LIMIT 2`, "11,11"},
+			{`SELECT a / (a / 11 - 1) FROM one WHERE a < 6000 ORDER BY a DESC LIMIT 1`, "11"},
 			{`SELECT v / (a / 30000 - 1) FROM s LIMIT 2`, "-1,-1"},
 			{`SELECT v / (a / 19999 - 1) FROM copied LIMIT 2 OFFSET 50`, "-1,-1"},
 			{`SELECT a FROM (SELECT a, 1 / (a / 9999 - 1) AS x FROM one WHERE a > 100) z WHERE x < 5 ORDER BY a LIMIT 3`, "101,102,103"},

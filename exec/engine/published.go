@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/planner/plan"
@@ -101,16 +102,21 @@ func (p *published) scan(ctx context.Context, e *Engine, src *dataflow.Source, f
 // scanContents gives the rows that have values of leading key columns, and that the plan wants, as far as the contents can tell.
 func scanContents(ctx context.Context, snap contentSnapshot, src *dataflow.Source, key []types.Datum, f func(*batch.Batch) error) error {
 	if rows := rowsOf(snap); rows != nil {
+		s, isScan := src.Tag.(*plan.Scan)
+		desc := isScan && s.Desc
 		if vals, ok := lookupAny(src, len(key)); ok {
+			if desc {
+				slices.Reverse(vals)
+			}
 			for _, val := range vals {
-				if err := rows.Lookup(append(key[:len(key):len(key)], val), f); err != nil {
+				if err := rows.LookupRange(append(key[:len(key):len(key)], val), nil, nil, desc, f); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		lo, hi := lookupRange(src, len(key))
-		return rows.LookupRange(key, lo, hi, f)
+		return rows.LookupRange(key, lo, hi, desc, f)
 	}
 	if key != nil {
 		if ok, err := snap.lookup(key, f); ok || err != nil {

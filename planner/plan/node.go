@@ -97,6 +97,8 @@ type (
 		// Bounds are comparisons of key columns with expressions (without columns) that a SELECT may use to read a part of a relation;
 		// the Filter above still tests them.
 		Bounds []KeyBound
+		// Desc says that a SELECT wants the rows from the greatest key to the least one: a TopN above is Presorted so.
+		Desc bool
 		// Any are key columns that have one of some values.
 		Any []KeyAny
 	}
