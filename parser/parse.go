@@ -30,9 +30,17 @@ func Parse(text string) (stmts []ast.Parsed, err error) {
 // Split cuts a text behind the semicolons that end its statements, which may be wrong in themselves: those that are not between brackets, nor within
 // a text, a quoted name or a comment. The pieces together are the text.
 func Split(text string) []string {
+	out, rest := split(text)
+	if rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// split is Split with the piece behind the last such semicolon apart.
+func split(text string) (whole []string, rest string) {
 	p := newParser(text)
 	defer p.release()
-	var out []string
 	from, depth := 0, 0
 	for i := range p.toks {
 		switch t := &p.toks[i]; {
@@ -41,14 +49,20 @@ func Split(text string) []string {
 		case p.tokIs(t, ")"):
 			depth = max(depth-1, 0)
 		case p.tokIs(t, ";") && depth == 0:
-			out = append(out, text[from:t.end])
+			whole = append(whole, text[from:t.end])
 			from = int(t.end)
 		}
 	}
-	if from < len(text) {
-		out = append(out, text[from:])
-	}
-	return out
+	return whole, text[from:]
+}
+
+// Ending tells how a text ends: whole says that there are only space and comments behind its last statement, as Split has them, and open that it ends within a text, a quoted
+// name or a comment, or is no SQL.
+func Ending(text string) (whole, open bool) {
+	_, rest := split(text)
+	p := newParser(rest)
+	defer p.release()
+	return p.toks[0].kind == kindEOF, p.toks[len(p.toks)-1].kind == kindBad
 }
 
 // ParseExpr parses a stand-alone expression, such as a stored default or

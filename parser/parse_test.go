@@ -134,6 +134,29 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestEnding: a text is whole where another statement may begin, and open where a new line is not SQL of its own.
+func TestEnding(t *testing.T) {
+	for _, x := range []struct {
+		text        string
+		whole, open bool
+	}{
+		{"", true, false},
+		{" ; -- SELECT\n/* ' */ ", true, false},
+		{"SELECT 1", false, false},
+		{"SELECT 1;\nSELECT ';", false, true},
+		{"SELECT 1;\nSELECT 2\n", false, false},
+		{"SELECT 1; /* SELECT 2;\n", false, true},
+		{"SELECT \"a;\n", false, true},
+		{"DO $x$ SELECT 1;\n", false, true},
+		{"DO $x$ SELECT 1; $x$;\n", true, false},
+		{"CREATE RULE r AS (a;\n", false, false},
+	} {
+		if whole, open := Ending(x.text); whole != x.whole || open != x.open {
+			t.Errorf("%q: %v, %v", x.text, whole, open)
+		}
+	}
+}
+
 // TestPositions checks that expressions are where their first token or
 // operator is, relative to their own statement.
 func TestPositions(t *testing.T) {

@@ -71,7 +71,7 @@ func runFile(ctx context.Context, url, file string, out, notices io.Writer) erro
 		return err
 	}
 	defer s.conn.Close(ctx)
-	err = s.run(ctx, strings.SplitAfter(string(text), "\n"))
+	err = s.run(ctx, strings.SplitAfter(strings.TrimPrefix(string(text), "\ufeff"), "\n")) // some editors mark UTF-8 so
 	return errors.Join(err, s.out.Flush())
 }
 
@@ -87,7 +87,7 @@ func (s *script) run(ctx context.Context, lines []string) error {
 	for i := 0; i <= len(lines); i++ {
 		line := ""
 		if i < len(lines) {
-			if line = strings.TrimSpace(lines[i]); !strings.HasPrefix(line, `\copy `) && !stdinLine.MatchString(line) {
+			if line = strings.TrimSpace(lines[i]); !stands(line, sql.String()) {
 				sql.WriteString(lines[i])
 				continue
 			}
@@ -119,6 +119,19 @@ func (s *script) run(ctx context.Context, lines []string) error {
 		from = i + 1
 	}
 	return nil
+}
+
+// stands says whether a line is a command of psql, or a COPY with its rows behind it, rather than part of the SQL that begins in the lines before it.
+func stands(line, sql string) bool {
+	if strings.HasPrefix(line, `\`) {
+		_, open := parser.Ending(sql)
+		return !open
+	}
+	if !stdinLine.MatchString(line) {
+		return false
+	}
+	whole, _ := parser.Ending(sql)
+	return whole
 }
 
 // query runs statements and prints what they give.

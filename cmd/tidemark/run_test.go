@@ -14,7 +14,7 @@ import (
 )
 
 // shown are statements whose results have everything that decides how a table is drawn.
-const shown = `CREATE TABLE q (a int, b text, n numeric);
+const shown = "\ufeff" + `CREATE TABLE q (a int, b text, n numeric);
 COPY q FROM STDIN;
 1	x	1.5
 2	\N	-2
@@ -36,6 +36,17 @@ SELECT true AS t, 1.5::float8, '{1,2}'::int[] AS ar, null AS nothing, 7::bigint;
 COPY q (a) TO STDOUT;
 BEGIN; DECLARE c CURSOR FOR SELECT a FROM q ORDER BY a; FETCH 2 FROM c; COMMIT;
 VALUES (1, 'a'), (20, 'bb');
+/* of old:
+copy q from stdin;
+*/
+SELECT 'a
+COPY q FROM STDIN;
+\copy q FROM ''nothing''
+' AS x; -- and
+COPY q FROM STDIN;
+12	12	12
+\.
+SELECT a FROM q WHERE a = 12;
 `
 
 // TestRunPrints: what a script answers is printed as psql -f prints it.
@@ -78,6 +89,8 @@ func TestRunFails(t *testing.T) {
 		{"COPY t FROM STDIN;\nx\n\\.\n", "", "@: ERROR: invalid input syntax for type integer: \"x\" (SQLSTATE 22P02)\nCONTEXT:  COPY t, line 1, column a: \"x\"\n"},
 		{"SELECT 1 WHERE false; COPY t FROM STDIN;", " ?column? \n----------\n(0 rows)\n\n", "@: ERROR: COPY from stdin failed: COPY ... FROM STDIN must be on a line of its own, with the rows behind it (SQLSTATE 57014)\n"},
 		{"\\copy t to 'x'\n", "", "@: cannot read \"\\\\copy t to 'x'\": only \\copy TABLE FROM 'FILE' [OPTIONS] is known\n"},
+		{"SELECT 1 AS x;\n\\timing\n", " x \n---\n 1\n(1 row)\n\n", "@: cannot read \"\\\\timing\": only \\copy TABLE FROM 'FILE' [OPTIONS] is known\n"},
+		{"SELECT 1\nCOPY t FROM STDIN;\n1\n\\.\n", "", "@:2: ERROR: syntax error at or near \"t\" (SQLSTATE 42601)\n"},
 		{"CREATE TABLE kept (a int); INSERT INTO kept VALUES (1);\n\nINSERT INTO kept\nVALUES (x);", "CREATE TABLE\nINSERT 0 1\n", "@:4: ERROR: column \"x\" does not exist (SQLSTATE 42703)\n"},
 		{"BEGIN; INSERT INTO kept VALUES (2); COMMIT; BEGIN; INSERT INTO kept VALUES (3); SELECT * FROM kept ORDER BY a;", "BEGIN\nINSERT 0 1\nCOMMIT\nBEGIN\nINSERT 0 1\n a \n---\n 1\n 2\n 3\n(3 rows)\n\n", ""},
 		{"SELECT count(*) FROM kept; SELECT 1/0 AS x;", " count \n-------\n     2\n(1 row)\n\n", "@: ERROR: division by zero (SQLSTATE 22012)\n"},
