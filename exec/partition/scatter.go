@@ -402,9 +402,9 @@ func (l *lane) withHashes(b *batch.Batch, keys []*batch.Vector) *batch.Batch {
 
 // choice is which rows of a block are whose.
 type choice struct {
-	lists  []int32 // by slot, of so many rows each
-	room   int
-	counts [MaxSlots]int32
+	lists []int32 // by slot, of so many rows each
+	room  int
+	ends  [MaxSlots]int32 // where the lists end
 }
 
 // listGap is how many rows more than a block's a list has room for, so that lists do not all begin in the same lines of the near cache.
@@ -416,21 +416,20 @@ func (c *choice) begin(slots, rows int) {
 		c.room = rows + listGap
 		c.lists = make([]int32, slots*c.room)
 	}
-	clear(c.counts[:slots])
+	for i := range slots {
+		c.ends[i] = int32(i * c.room)
+	}
 }
 
 // add puts a row at the end of a slot's list.
 func (c *choice) add(slot int, row int32) {
-	n := &c.counts[uint8(slot)]
-	c.lists[slot*c.room+int(*n)] = row
+	n := &c.ends[uint8(slot)]
+	c.lists[*n] = row
 	*n++
 }
 
 // of gives a slot's list, until begin is called.
-func (c *choice) of(slot int) []int32 {
-	at := slot * c.room
-	return c.lists[at : at+int(c.counts[slot])]
-}
+func (c *choice) of(slot int) []int32 { return c.lists[slot*c.room : c.ends[slot]] }
 
 // choose lists for each slot which of the rows [lo, hi) are its own: of those in rows, which it gives without them; nil: all.
 func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
@@ -443,12 +442,11 @@ func (l *lane) choose(keys []*batch.Vector, rows []int32, lo, hi int) []int32 {
 		words = keys[0].I64
 	}
 	if rows == nil && words != nil {
-		lists, room := c.lists, c.room
+		lists := c.lists
 		for i, x := range words[lo:hi] { // what hash and add do, in one go
-			s := slotOf(mix(0, uint64(x)), slots)
-			n := c.counts[uint8(s)]
-			lists[s*room+int(n)] = int32(lo + i)
-			c.counts[uint8(s)] = n + 1
+			n := &c.ends[uint8(slotOf(mix(0, uint64(x)), slots))]
+			lists[*n] = int32(lo + i)
+			*n++
 		}
 		return nil
 	}

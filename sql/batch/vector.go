@@ -326,40 +326,6 @@ func (v *Vector) gather(src *Vector, sel []int32) {
 	v.N += len(sel)
 }
 
-// AppendPicked appends to a column of bytes without NULLs the values that sel names, of which value i is data from off[i] to off[i+1].
-func (v *Vector) AppendPicked(data []byte, off []uint32, sel []int32) {
-	const short = 16 // a value up to so long is copied as if it were so long, without a loop or a call
-	if len(sel) == 0 {
-		return
-	}
-	n, at := len(v.Off), len(v.Data)
-	v.Off = slices.Grow(v.Off, len(sel))[:n+len(sel)]
-	ends, mean := v.Off[n:], len(data)/max(len(off)-1, 1)+1
-	room := func(left int) []byte { // for so many values, if they are as long as others
-		b := slices.Grow(v.Data[:at], left*mean+short)
-		return b[:cap(b)]
-	}
-	buf := room(len(sel))
-	for k, i := range sel {
-		lo, hi := int(off[i]), int(off[i+1])
-		next := at + hi - lo
-		if hi-lo <= short && lo+short <= len(data) && at+short <= len(buf) {
-			*(*[short]byte)(buf[at:]) = [short]byte(data[lo:])
-		} else {
-			if next > len(buf) {
-				v.Data = buf
-				buf = slices.Grow(room(len(sel)-k), hi-lo)
-				buf = buf[:cap(buf)]
-			}
-			copy(buf[at:next], data[lo:hi])
-		}
-		at = next
-		ends[k] = uint32(at)
-	}
-	v.Data = buf[:at]
-	v.N += len(sel)
-}
-
 // appendPicked appends the values of src that sel names.
 func appendPicked[T any](dst, src []T, sel []int32) []T {
 	n := len(dst)

@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // The hashes of keys decide where entries lie on disk and which slot of a view a row is of, so both are part of the storage format
@@ -45,12 +46,12 @@ func HashMany[W int64 | uint64](data []byte, off []uint32, hashes []W) {
 		return
 	}
 	off = off[:len(hashes)+1]
-	lo := int(off[0])
+	lo, first := uint(off[0]), unsafe.Pointer(unsafe.SliceData(data))
 	for k := range hashes {
-		hi := int(off[k+1])
-		if n := hi - lo; n >= 8 && n <= 16 { // as HashBytes has it
-			x, y := binary.LittleEndian.Uint64(data[lo:]), binary.LittleEndian.Uint64(data[hi-8:])
-			h, l := bits.Mul64(x^hashA, y^hashB)
+		hi := uint(off[k+1])
+		if n := hi - lo; n-8 <= 8 && hi <= uint(len(data)) { // 8 to 16 bytes, as HashBytes has it; the compiler would look at both places again
+			x, y := *(*[8]byte)(unsafe.Add(first, lo)), *(*[8]byte)(unsafe.Add(first, hi-8))
+			h, l := bits.Mul64(binary.LittleEndian.Uint64(x[:])^hashA, binary.LittleEndian.Uint64(y[:])^hashB)
 			hashes[k] = W(fold(l^hashC^uint64(n), h^hashA))
 		} else {
 			hashes[k] = W(HashBytes(data[lo:hi]))
