@@ -35,7 +35,7 @@ func (b *binder) lookups(n plan.Node) {
 	})
 	eachNode(n, func(m plan.Node) {
 		if t, ok := m.(*plan.TopN); ok {
-			t.Presorted = presorted(t, readers)
+			t.Presorted, t.Ties = presorted(t, readers)
 		}
 	})
 }
@@ -109,22 +109,22 @@ func keyOrdered(t types.Type) bool {
 }
 
 // presorted says whether a TopN has its rows, through filters and projections, from a scan that nobody else reads, and in the order in which it wants them:
-// that of their arrival, or of the primary key behind columns that are one value each.
-func presorted(t *plan.TopN, readers map[plan.Node]int) bool {
+// that of their arrival, or of the primary key behind columns that are one value each. ties says whether several rows may be alike in that order.
+func presorted(t *plan.TopN, readers map[plan.Node]int) (ok, ties bool) {
 	if len(t.PartitionBy) > 0 || len(t.Sort) == 0 || t.WithTies {
-		return false
+		return false, false
 	}
 	cols, desc := make([]int, len(t.Sort)), t.Sort[0].Desc
 	for i, k := range t.Sort {
 		c, ok := k.X.(*plan.Col)
 		if !ok || k.Desc != desc || k.NullsFirst != desc {
-			return false
+			return false, false
 		}
 		cols[i] = c.Index
 	}
 	for n := t.Input; ; n = n.Inputs()[0] {
 		if readers[n] > 1 {
-			return false
+			return false, false
 		}
 		switch x := n.(type) {
 		case *plan.Filter:
@@ -132,38 +132,40 @@ func presorted(t *plan.TopN, readers map[plan.Node]int) bool {
 			for i := range cols {
 				c, ok := x.Exprs[cols[i]].(*plan.Col)
 				if !ok {
-					return false
+					return false, false
 				}
 				cols[i] = c.Index
 			}
 		case *plan.Scan:
 			if len(cols) == 1 && cols[0] == x.Position {
-				return !desc
+				return !desc, false
 			}
-			x.Desc = desc && inKeyOrder(x, cols)
-			return x.Desc || !desc && inKeyOrder(x, cols)
+			ok, ties = inKeyOrder(x, cols)
+			x.Desc = ok && desc
+			return ok, ties
 		default:
-			return false
+			return false, false
 		}
 	}
 }
 
-// inKeyOrder says whether the order of the primary key of a scan's relation is one by the scan's columns cols.
-func inKeyOrder(s *plan.Scan, cols []int) bool {
+// inKeyOrder says whether the order of the primary key of a scan's relation is one by the scan's columns cols, and whether several rows may be alike in it.
+func inKeyOrder(s *plan.Scan, cols []int) (ok, ties bool) {
 	if s.Rel.Kind != catalog.Table && s.Rel.Kind != catalog.MatView || s.Rel.IsAppendOnly() || len(s.Rel.PrimaryKey) == 0 { // such lie as they came
-		return false
+		return false, false
 	}
 	for _, key := range s.Rel.PrimaryKey {
 		switch {
-		case len(cols) == 0:
-			return true
-		case cols[0] < len(s.Cols) && s.Cols[cols[0]] == key:
+		case len(cols) > 0 && cols[0] < len(s.Cols) && s.Cols[cols[0]] == key:
 			cols = cols[1:]
-		case !pinned(s, key):
-			return false
+		case pinned(s, key):
+		case len(cols) > 0:
+			return false, false
+		default:
+			return true, true
 		}
 	}
-	return true // behind a whole key there is nothing to sort
+	return true, false // behind a whole key there is nothing to sort
 }
 
 // keyColumn says whether a column is part of a key or an index of a relation.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,11 @@ func TestKeyRanges(t *testing.T) {
 			p, f = p+" AND "+q, f+" AND "+g
 		}
 		tail := ""
+		ties := r.IntN(3) == 0
+		if ties { // the rest of the key decides nothing
+			order, _, _ = strings.Cut(order, ",")
+			hidden, _, _ = strings.Cut(hidden, ",")
+		}
 		if r.IntN(2) == 0 {
 			order, hidden = strings.ReplaceAll(order, ",", " DESC,")+" DESC", strings.ReplaceAll(hidden, ",", " DESC,")+" DESC"
 		}
@@ -104,7 +110,11 @@ func TestKeyRanges(t *testing.T) {
 		q := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, p, order, tail)
 		got, err := query(c.sess, q)
 		full := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, f, hidden, tail)
-		if want, werr := query(c.sess, full); got != want || (err == nil) != (werr == nil) || err != nil && err.Error() != "integer out of range" {
+		want, werr := query(c.sess, full)
+		if ties {
+			got, want = sortedLines(got), sortedLines(want)
+		}
+		if got != want || (err == nil) != (werr == nil) || err != nil && err.Error() != "integer out of range" {
 			t.Fatalf("%s:\n%s, %v\n%s:\n%s, %v", q, got, err, full, want, werr)
 		}
 	}
@@ -124,6 +134,12 @@ func TestKeyRanges(t *testing.T) {
 			c.exec(oneOf(`COMMIT`, `ROLLBACK`))
 		}
 	}
+}
+
+func sortedLines(s string) string {
+	lines := strings.Split(s, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 // TestKeyRangeReads: a range of a key and the first rows in its order are read without going through all rows.

@@ -38,7 +38,7 @@ type first struct {
 	env       *kernel.Env
 	partition *rowenc.Partitions
 	sort      *rowenc.SortKeys
-	most      int64 // rows of a partition
+	keep      int64 // rows of a partition
 	intKey    bool
 	lists     *lists
 	nulls     *lists // nil without intKey
@@ -47,7 +47,7 @@ type first struct {
 	out       *rowenc.Out
 	stats     dataflow.Stats
 	grown     int64 // rows more than there were before the epoch
-	seen      int64 // rows that came
+	enough
 
 	// Of the batch at hand, by row where not said otherwise.
 	heads  []uint64
@@ -90,7 +90,7 @@ const (
 )
 
 func newFirst(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (*first, error) {
-	f := &first{n: n, env: env, most: n.Offset + n.Limit, out: rowenc.NewOut(in[0])}
+	f := &first{n: n, env: env, keep: n.Offset + n.Limit, enough: newEnough(n), out: rowenc.NewOut(in[0])}
 	f.stats.Name = operatorName
 	var err error
 	if f.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
@@ -125,7 +125,7 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	if err != nil {
 		return err
 	}
-	f.seen += int64(b.N)
+	f.took(b.N, sel, f.sort, sort)
 	f.setHeads(b.N, sel, sort)
 	f.slots = room(f.slots, b.N)
 	x := rowsAt{b: b, part: part, sort: sort, out: out}
@@ -172,9 +172,6 @@ func (f *first) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.Emi
 	}
 	return nil
 }
-
-// Enough is topN.Enough.
-func (f *first) Enough() bool { return f.seen >= f.most }
 
 // Variables for tests.
 var (
@@ -300,7 +297,7 @@ func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
 		f.key = f.sort.Append(f.key[:0], x.sort, int(i))
 		head := headOf(f.key)
 		f.row = rowenc.AppendRow(f.row[:0], x.b.Cols, int(i))
-		for times := min(x.b.Weight(int(i)), f.most); times > 0; times-- {
+		for times := min(x.b.Weight(int(i)), f.keep); times > 0; times-- {
 			in, err := f.insert(l, slot, head, x.out)
 			if err != nil {
 				return err
@@ -317,7 +314,7 @@ func (f *first) offer(x rowsAt, l *lists, rows []int32) error {
 // beyond it then.
 func (f *first) insert(l *lists, slot int32, head uint64, out dataflow.Emit) (in bool, err error) {
 	w, list := l.h.Words(slot), l.h.Blob(slot)
-	full := w[countWord] == f.most
+	full := w[countWord] == f.keep
 	at, from := rowenc.SkipBeyond(list, head), 0 // where the row belongs; where what stays begins
 	for at < len(list) {
 		e, n := rowenc.NextRanked(list[at:])
@@ -350,7 +347,7 @@ func (f *first) insert(l *lists, slot int32, head uint64, out dataflow.Emit) (in
 	} else {
 		list = replace(list, from, at, f.elem)
 	}
-	if w[countWord] == f.most {
+	if w[countWord] == f.keep {
 		e, _ := rowenc.NextRanked(list)
 		w[endWord] = int64(^headOf(e.Key))
 	}

@@ -41,7 +41,7 @@ type topN struct {
 	end   trimEnd        // beyond it no row of the partition at hand is kept
 	key   []byte
 	val   []byte
-	seen  int64 // rows that came
+	enough
 	stats dataflow.Stats
 }
 
@@ -73,7 +73,7 @@ func New(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *k
 }
 
 func newTopN(n *plan.TopN, in dataflow.InputTypes, sp *table.Space, opID int, env *kernel.Env) (*topN, error) {
-	t := &topN{n: n, env: env, noLimit: n.Limit < 0, trim: n.Input.Props().AppendOnly, out: rowenc.NewOut(in[0])}
+	t := &topN{n: n, env: env, enough: newEnough(n), noLimit: n.Limit < 0, trim: n.Input.Props().AppendOnly, out: rowenc.NewOut(in[0])}
 	var err error
 	if t.partition, err = rowenc.CompilePartitions(n.PartitionBy, in[0], n.Timed, n.TimeKey); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 	if err != nil {
 		return err
 	}
-	t.seen += int64(b.N)
+	t.took(b.N, sel, t.sort, sort)
 	err = rowenc.EachRow(b.N, sel, func(i int) error {
 		k := t.partition.Append(t.key[:0], part, i)
 		plen := len(k)
@@ -123,11 +123,6 @@ func (t *topN) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emit) 
 		t.diff.Reset()
 	}
 	return err
-}
-
-// Enough says that the rows which came are as many as are kept, so that those which sort behind all of them are not. It is for a SELECT, where none goes away.
-func (t *topN) Enough() bool {
-	return !t.noLimit && t.seen >= rowenc.AddSat(t.n.Offset, t.n.Limit)
 }
 
 // evaluate gives the rows of b that are not late, and of those the keys of partitions and of the order, valid for the rows sel (nil: all), as

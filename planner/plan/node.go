@@ -252,6 +252,9 @@ type (
 		// Presorted says that in a SELECT rows come in the order of Sort where a relation is read in the order of its key, or of arrival, so that no
 		// more need be read than are kept.
 		Presorted bool
+		// Ties says of rows that are Presorted that some may be alike by Sort. Which of them are kept does not depend on how they lie, so all that
+		// are like the last one that is kept are to be read.
+		Ties bool
 		// Timed says that PartitionBy[TimeKey] carries the watermark, which closes partitions.
 		Timed   bool
 		TimeKey int
