@@ -514,20 +514,19 @@ func (x *exprBinder) caseExpr(n *ast.Case) plan.Expr {
 func (x *exprBinder) row(n *ast.Row) plan.Expr {
 	r := &plan.RowCtor{}
 	for _, a := range n.Args {
-		switch a := a.(type) {
-		case *ast.ColumnRef:
-			if row, ok := x.value(a).(*plan.RowCtor); ok && a.Star {
+		if f, ok := a.(*ast.Field); ok && f.Name == "*" {
+			cols, _ := rowStar(x.bind(f.X), f.At)
+			r.Args = append(r.Args, cols...)
+			continue
+		}
+		v := x.value(a)
+		if c, ok := a.(*ast.ColumnRef); ok && c.Star {
+			if row, ok := v.(*plan.RowCtor); ok {
 				r.Args = append(r.Args, row.Args...)
 				continue
 			}
-		case *ast.Field:
-			if a.Name == "*" {
-				cols, _ := rowStar(x.bind(a.X), a.At)
-				r.Args = append(r.Args, cols...)
-				continue
-			}
 		}
-		r.Args = append(r.Args, x.value(a))
+		r.Args = append(r.Args, v)
 	}
 	return r
 }

@@ -78,13 +78,7 @@ func (x *spoolIndex) bytesOf(oid catalog.OID) (n int64) {
 }
 
 // Unwritten gives the memory of the chunks that are not on disk, as they are now.
-func (v *ChunksSnapshot) Unwritten() int64 {
-	n := int64(0)
-	for _, b := range v.c.view.Load().mem {
-		n += int64(b.MemBytes())
-	}
-	return n
-}
+func (v *ChunksSnapshot) Unwritten() int64 { return v.c.view.Load().bytes }
 
 // Unwritten gives the memory of the changes that are not on disk, as they are now.
 func (v *RowsSnapshot) Unwritten() int64 {

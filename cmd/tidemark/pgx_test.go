@@ -194,6 +194,19 @@ func TestCancel(t *testing.T) {
 	expectCancel(context.Background(), "canceling statement due to statement timeout")
 }
 
+// TestActivity: pg_stat_activity tells where a session comes from.
+func TestActivity(t *testing.T) {
+	url, _ := startServer(t, t.TempDir())
+	c := connect(t, url)
+	var from string
+	if err := c.QueryRow(context.Background(), `SELECT client_addr || ':' || client_port FROM pg_stat_activity WHERE pid = pg_backend_pid() AND leader_pid IS NULL AND backend_xid IS NULL`).Scan(&from); err != nil {
+		t.Fatal(err)
+	}
+	if want := c.PgConn().Conn().LocalAddr().String(); from != want {
+		t.Errorf("session from %s, want %s", from, want)
+	}
+}
+
 // TestManySessions: idle sessions cost little, and a client that does not read slows only itself.
 func TestManySessions(t *testing.T) {
 	url, _ := startServer(t, t.TempDir())
@@ -273,7 +286,7 @@ func TestFillWarnings(t *testing.T) {
 		execSQL(t, c, x.sql)
 		want := ""
 		if f := strings.Fields(x.warns); len(f) > 0 {
-			want = fmt.Sprintf("WARNING 01000 %s %s failed while materialized view \"%s\" was filled, and what comes of them is not in it\n", f[0], f[1], f[2])
+			want = fmt.Sprintf("WARNING 01000 %s %s failed in materialized view \"%s\", and what comes of them is not in it\n", f[0], f[1], f[2])
 		}
 		if said != want {
 			t.Errorf("%s says\n %q, want\n %q", x.sql, said, want)

@@ -38,7 +38,7 @@ func copyOptions(x *ast.Copy) (*copyWith, error) {
 	return o, nil
 }
 
-// text gives the text of an option, "" where it was not given.
+// text gives the text of an option, otherwise where it was not given.
 func (o *copyWith) text(name, otherwise string) string {
 	if g := o.given[name]; g != nil {
 		return g.Text()

@@ -52,7 +52,7 @@ func (s *sess) tellFailed(rel *catalog.Relation) {
 	if n > 1 {
 		what = strconv.FormatInt(n, 10) + " rows"
 	}
-	w := warning(sqlerr.Warning, "%s failed while materialized view \"%s\" was filled, and what comes of them is not in it", what, rel.Name)
+	w := warning(sqlerr.Warning, "%s failed in materialized view \"%s\", and what comes of them is not in it", what, rel.Name)
 	if code, message := s.e.current().someLetter(rel.OID); code != "" {
 		w.WithDetail("%s: %s", code, message)
 	}

@@ -1,7 +1,9 @@
 package pgcatalog
 
 import (
+	"net"
 	"slices"
+	"strconv"
 
 	"github.com/tidemarkdb/tidemark/sql/catalog"
 	"github.com/tidemarkdb/tidemark/sql/session"
@@ -60,8 +62,15 @@ func settings(c *session.SystemContext, t *rows) {
 
 func activity(c *session.SystemContext, t *rows) {
 	for _, a := range c.Sessions() {
-		t.add(row{"datid": databaseOID, "datname": c.Database, "pid": int(a.ProcessID), "usesysid": ownerOID, "usename": a.User,
-			"application_name": a.Application, "client_addr": a.ClientAddr, "backend_start": a.StartedMicros, "state": "active", "backend_type": "client backend"})
+		var addr, port any = nil, -1 // as of a socket without addresses
+		if h, p, err := net.SplitHostPort(a.ClientAddr); err == nil {
+			if n, err := strconv.Atoi(p); err == nil {
+				addr, port = h, n
+			}
+		}
+		t.add(row{"datid": databaseOID, "datname": c.Database, "pid": int(a.ProcessID), "leader_pid": nil, "usesysid": ownerOID, "usename": a.User,
+			"application_name": a.Application, "client_addr": addr, "client_hostname": nil, "client_port": port, "backend_start": a.StartedMicros,
+			"state": "active", "backend_xid": nil, "backend_xmin": nil, "query_id": nil, "backend_type": "client backend"})
 	}
 }
 
