@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/engine"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/state"
 )
 
 // scalingGoal is how much faster two partitions on two cores must be than one.
@@ -44,13 +45,18 @@ func scaling(ctx context.Context, o Options) error {
 		if !w.scales() || !o.wants("scaling-"+w.name) {
 			continue
 		}
-		got, err := w.scaling(ctx, &o)
+		got, err := w.scaling(ctx, &o, "scaling-"+w.name, true)
+		if err == nil && w.mode == "update" {
+			var more []Figure
+			more, err = w.scaling(ctx, &o, "scaling-"+w.name+", merging", false)
+			got = append(got, more...)
+		}
 		if err != nil {
 			return fmt.Errorf("scaling-%s: %w", w.name, err)
 		}
 		all = append(all, got...)
 	}
-	table(o.Out, "Two state partitions and one, in turn, without checkpoints", all)
+	table(o.Out, "Two state partitions and one, in turn, without checkpoints and, where not said, merges beside the epochs", all)
 	o.figures.add(all...)
 	return nil
 }
@@ -58,7 +64,9 @@ func scaling(ctx context.Context, o Options) error {
 // scales says that there are keys enough to be shared out.
 func (w *workload) scales() bool { return w.keys >= 100_000 }
 
-func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err error) {
+// scaling measures one workload, under a name. alone: changes of the view are not merged beside the epochs. One partition has the other core for that, so with it the
+// goal is not what is measured.
+func (w *workload) scaling(ctx context.Context, o *Options, name string, alone bool) (_ []Figure, err error) {
 	warm, rounds := w.warm, scalingRounds
 	n := max(w.epochs/(4*rounds), roundEpochs)
 	if o.Epochs > 0 {
@@ -76,7 +84,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 		}
 	}()
 	for i := range dbs {
-		if err := dbs[i].open(ctx, w, i+1, warm, n); err != nil {
+		if err := dbs[i].open(ctx, w, i+1, warm, n, alone); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +110,7 @@ func (w *workload) scaling(ctx context.Context, o *Options) (_ []Figure, err err
 			return nil, fmt.Errorf("%d partitions: %w", i+1, err)
 		}
 	}
-	return append(w.scaled(&dbs[0], &dbs[1], n), Figure{"scaling-" + w.name, "a line of the cache from core to core and back", float64(trip.Nanoseconds()), "ns", 0, false}), nil
+	return append(scaled(name, &dbs[0], &dbs[1], n, alone), Figure{name, "a line of the cache from core to core and back", float64(trip.Nanoseconds()), "ns", 0, false}), nil
 }
 
 // quick is the mean time of the quickest tenth of the rounds: those that other work on the machine held up least.
@@ -115,33 +123,37 @@ func (s *scaledDB) quick() time.Duration {
 	return sum / time.Duration(n)
 }
 
-// scaled gives the figures of one partition and two, of rounds of n epochs.
-func (w *workload) scaled(one, two *scaledDB, n int) []Figure {
+// scaled gives the figures of one partition and two, of rounds of n epochs, under a name; with the goal, or without.
+func scaled(name string, one, two *scaledDB, n int, withGoal bool) []Figure {
 	var ratios []float64
 	speed := func(s *scaledDB) float64 { return float64(n) * epochRows / s.quick().Seconds() / 1e6 }
 	for i := range one.elapsed {
 		ratios = append(ratios, one.elapsed[i].Seconds()/two.elapsed[i].Seconds())
 	}
 	slices.Sort(ratios)
-	name := "scaling-" + w.name
+	goal := 0.0
+	if withGoal {
+		goal = scalingGoal
+	}
 	serial := two.cpu - two.shared
 	return []Figure{
-		{name, "elapsed, one to two, median round", ratios[len(ratios)/2], "times", scalingGoal, false},
-		{name, "elapsed, one to two, quick rounds", speed(two) / speed(one), "times", scalingGoal, false},
+		{name, "elapsed, one to two, median round", ratios[len(ratios)/2], "times", goal, false},
+		{name, "elapsed, one to two, quick rounds", speed(two) / speed(one), "times", goal, false},
 		{name, "speed of one, quick rounds", speed(one), "M events/s", 0, false},
 		{name, "speed of two, quick rounds", speed(two), "M events/s", 0, false},
 		{name, "CPU time of two side by side", 100 * two.shared.Seconds() / two.cpu.Seconds(), "%", 0, false},
 		{name, "CPU time, one to two", one.cpu.Seconds() / two.cpu.Seconds(), "times", 0, false},
-		{name, "attainable by CPU time", one.cpu.Seconds() / (serial + two.shared/2).Seconds(), "times", scalingGoal, false},
+		{name, "attainable by CPU time", one.cpu.Seconds() / (serial + two.shared/2).Seconds(), "times", goal, false},
 	}
 }
 
 // open makes the database and gives it the epochs before those that are measured, in rounds of n. The view does not ask for partitions: it has the server's, which are
 // the machine's cores unless told.
-func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm, n int) (err error) {
+func (s *scaledDB) open(ctx context.Context, w *workload, partitions, warm, n int, alone bool) (err error) {
 	s.src = newSource(w)
 	s.src.keep(n)
-	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, StatePartitions: partitions, SideBySide: func(run func()) {
+	store := state.Options{NoMerging: alone}
+	s.d, err = openDatabase(ctx, engine.Options{CheckpointInterval: time.Hour, StatePartitions: partitions, Store: store, SideBySide: func(run func()) {
 		if !s.counts {
 			run()
 			return

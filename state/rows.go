@@ -219,7 +219,7 @@ func (r *Rows) Publish(epoch uint64) {
 	}
 	r.sealed, r.pendingRows = nil, 0
 	r.view.Store(&v)
-	if !r.merging {
+	if !r.merging && !r.st.opts.NoMerging {
 		if runs := tooMany(v.runs[r.frozen:], max(r.parts, 1), r.st.opts.CacheBytes/unreadPart); runs != nil {
 			r.beginMerge(runs, 1)
 		}
