@@ -15,11 +15,11 @@ func (f *sessionFuncs) size(name string, args []types.Datum) (types.Datum, error
 	if name == "pg_database_size" {
 		return f.databaseSize(args[0])
 	}
-	oid, e, p := catalog.OID(args[0].I), f.s.e, f.s.e.current()
+	oid, e, p, cat := catalog.OID(args[0].I), f.s.e, f.s.e.current(), f.s.catalog()
 	if table, i, ok := session.KeyOf(oid); ok && name != "pg_indexes_size" {
-		return types.IntDatum(e.keyBytes(p, p.cat.ByOID(table), i)), nil
+		return types.IntDatum(e.keyBytes(p, cat.ByOID(table), i)), nil
 	}
-	rel := p.cat.ByOID(oid)
+	rel := cat.ByOID(oid)
 	if rel == nil {
 		return types.NullDatum, nil
 	}

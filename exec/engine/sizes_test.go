@@ -36,4 +36,8 @@ func TestSizes(t *testing.T) {
 	expect(t, s, "SELECT pg_relation_size('ta', 'fsm'), pg_relation_size(4000000::oid), pg_table_size('tidemark.views')", "0,,0",
 		"SELECT pg_relation_size('ta', 'nope')", "!22023", "SELECT pg_database_size('nope')", "!3D000", "SELECT pg_relation_size('nope')", "!42P01",
 		"DELETE FROM ta", "", "CHECKPOINT", "", "SELECT pg_total_relation_size('ta')", "0")
+	// A block sees what it made, which has no rows yet, and not what it dropped.
+	expect(t, s, "SET client_min_messages = error", "", "CREATE TABLE oids AS SELECT 'no'::regclass::oid::bigint AS o", "", "BEGIN", "", "CREATE TABLE own (a int PRIMARY KEY, b int UNIQUE)", "", "INSERT INTO own VALUES (1, 1)", "", "DROP TABLE no", "",
+		"SELECT pg_relation_size('own'), pg_total_relation_size('own'), pg_relation_size('own_b_key')", "0,0,0", "SELECT pg_relation_size(o::oid) FROM oids", "", "ROLLBACK", "",
+		"SELECT pg_relation_size(o::oid) FROM oids", "0")
 }
