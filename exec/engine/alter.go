@@ -21,6 +21,12 @@ func (s *sess) alter(ctx context.Context, x *ast.Alter) (session.Result, error) 
 	if !ok {
 		return nil, sqlerr.Unsupported("%s is not supported", tag).At(int(x.At))
 	}
+	runs := x.Action == "pause" || x.Action == "resume" || x.Action == "rebuild"
+	if runs {
+		if err := s.apart(ctx, tag+" ... "+strings.ToUpper(x.Action)); err != nil {
+			return nil, err
+		}
+	}
 	rel, err := s.catalog().Lookup(x.Name.Schema, x.Name.Name, s.set.searchPath(s.p.User))
 	if err != nil {
 		if x.IfExists {
@@ -33,13 +39,13 @@ func (s *sess) alter(ctx context.Context, x *ast.Alter) (session.Result, error) 
 		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rel.Name)
 	}
 	// PostgreSQL lets ALTER TABLE rename any kind of relation.
-	if rel.Kind != kind && !(kind == catalog.Table && strings.HasPrefix(x.Action, "rename")) {
+	if s.kindOf(rel) != kind && !(kind == catalog.Table && strings.HasPrefix(x.Action, "rename")) {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", rel.Name, x.Kind).At(int(x.Name.Pos))
 	}
-	switch x.Action {
-	case "owner to":
+	if x.Action == "owner to" {
 		return done(tag), nil
-	case "pause", "resume", "rebuild":
+	}
+	if runs {
 		return s.alterRun(ctx, rel, x)
 	}
 	if err := alterFed(rel, x); err != nil {
@@ -235,9 +241,6 @@ func (s *sess) alterRun(ctx context.Context, rel *catalog.Relation, x *ast.Alter
 	tag := commandTag(x)
 	if rel.Kind != catalog.MatView {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a materialized view", rel.Name)
-	}
-	if s.tx != nil && !s.tx.implicit {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "%s ... %s cannot run inside a transaction block", tag, strings.ToUpper(x.Action))
 	}
 	var notices []*sqlerr.Error
 	filled := x.Action != "pause"

@@ -49,8 +49,8 @@ func (s *sess) setClock(ctx context.Context, x *ast.Set) (session.Result, error)
 		return nil, sqlerr.New(sqlerr.CantChangeRuntimeParam, "the clock cannot be set").
 			WithHint("Start the server with --virtual-clock, or run the file with tidemark test.")
 	}
-	if s.tx != nil && !s.tx.implicit {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "SET CLOCK cannot run inside a transaction block")
+	if err := s.apart(ctx, "SET CLOCK"); err != nil {
+		return nil, err
 	}
 	to, err := types.Parse(types.Of(types.TimestampTZ), strings.Join(x.Values, ", "), s.Env())
 	if err != nil {

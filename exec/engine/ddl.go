@@ -142,7 +142,7 @@ func (s *sess) createView(ctx context.Context, x *ast.CreateView) (session.Resul
 	}
 	old := s.catalog().Relation(schema, x.Name.Name)
 	if old != nil && x.OrReplace {
-		if want := map[bool]catalog.Kind{false: catalog.View, true: catalog.MatView}[x.Materialized]; old.Kind != want {
+		if want := map[bool]catalog.Kind{false: catalog.View, true: catalog.MatView}[x.Materialized]; s.kindOf(old) != want {
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", old.Name, want)
 		}
 	} else if there, err := s.exists(schema, x.Name.Name, x.IfNotExists); there || err != nil {

@@ -41,9 +41,9 @@ func (s *sess) drop(ctx context.Context, x *ast.Drop) (session.Result, error) {
 		if rel.Kind == catalog.System {
 			return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rel.Name)
 		}
-		if rel.Kind != kind {
+		if is := s.kindOf(rel); is != kind {
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", rel.Name, x.Kind).
-				WithHint("Use DROP %s to remove a %s.", strings.ToUpper(rel.Kind.String()), rel.Kind)
+				WithHint("Use DROP %s to remove a %s.", strings.ToUpper(is.String()), is)
 		}
 		oids = append(oids, rel.OID)
 	}

@@ -132,14 +132,14 @@ func (s *sess) partitionOptions(rel *catalog.Relation, own string) error {
 
 // alterOptions gives the change of ALTER ... SET (option = value, ...) and RESET (option, ...).
 func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.Catalog, *catalog.Relation) error, error) {
-	set := map[string]string{}
+	set, kind := map[string]string{}, s.kindOf(rel)
 	for _, o := range x.Options {
 		value := o.Value
 		if x.Action == "reset" {
 			value = ""
 		}
 		switch {
-		case rel.Kind == catalog.MatView && o.Name == partitionsOption:
+		case kind == catalog.MatView && o.Name == partitionsOption:
 			if x.Action == "set" {
 				n, err := partitionCount(value)
 				if err != nil {
@@ -148,7 +148,7 @@ func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.
 				s.noteSlots(rel, n)
 			}
 			set[partitionsByOption] = ""
-		case rel.Kind == catalog.Stream && o.Name == stepOption:
+		case kind == catalog.Stream && o.Name == stepOption:
 			if rel.Options[retentionOption] == "0" {
 				return nil, sqlerr.Unsupported("option \"%s\" is not supported with retention = '0'", stepOption).At(int(o.At))
 			}
@@ -157,13 +157,13 @@ func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.
 					return nil, sqlerr.From(err).At(int(o.At))
 				}
 			}
-		case rel.Kind == catalog.MatView || rel.Kind == catalog.Stream:
+		case kind == catalog.MatView || kind == catalog.Stream:
 			if err := s.e.knownOption(rel, o, x.Action); err != nil {
 				return nil, sqlerr.From(err).At(int(o.At))
 			}
-			return nil, sqlerr.Unsupported("option \"%s\" of a %s cannot be changed", o.Name, rel.Kind).At(int(o.At))
+			return nil, sqlerr.Unsupported("option \"%s\" of a %s cannot be changed", o.Name, kind).At(int(o.At))
 		default:
-			return nil, sqlerr.Unsupported("ALTER %s ... %s is not supported", rel.Kind, x.Action).At(int(x.At))
+			return nil, sqlerr.Unsupported("ALTER %s ... %s is not supported", kind, x.Action).At(int(x.At))
 		}
 		set[o.Name] = value
 	}
@@ -178,7 +178,7 @@ func (s *sess) alterOptions(rel *catalog.Relation, x *ast.Alter) (func(*catalog.
 // noteSlots tells of partitions that have nothing to do.
 func (s *sess) noteSlots(rel *catalog.Relation, n int) {
 	slots := slotsOf(rel)
-	if n <= slots {
+	if n <= slots || rel.Options[slotsOption] == "" { // or it is not made yet
 		return
 	}
 	s.notice(sqlerr.Notice("the state of \"%s\" was cut into %d slots when it was made, so %d of %d partitions have work", rel.Name, slots, slots, n).

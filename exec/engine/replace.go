@@ -18,8 +18,8 @@ import (
 // of its own, and takes its place in one epoch.
 func (s *sess) replaceView(ctx context.Context, old, rel *catalog.Relation) (session.Result, error) {
 	const tag = "CREATE MATERIALIZED VIEW"
-	if s.tx != nil && !s.tx.implicit {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "CREATE OR REPLACE MATERIALIZED VIEW cannot run inside a transaction block")
+	if err := s.apart(ctx, "CREATE OR REPLACE MATERIALIZED VIEW"); err != nil {
+		return nil, err
 	}
 	if err := s.writable(tag); err != nil {
 		return nil, err

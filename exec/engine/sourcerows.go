@@ -54,16 +54,8 @@ func sourceStatusRows(c *systemContext) (*batch.Batch, error) {
 // waitFor runs WAIT FOR: of a bounded source until it has ended, of another until all that was there has been read, and in both
 // cases until all views show it.
 func (s *sess) waitFor(ctx context.Context, x *ast.WaitFor) (session.Result, error) {
-	if s.tx != nil && !s.tx.implicit {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "WAIT FOR cannot run inside a transaction block")
-	}
-	if s.tx != nil {
-		// Statements before it in one text are committed: what they create or write could not be waited for.
-		err := s.commit(ctx)
-		s.afterBlock()
-		if err != nil {
-			return nil, err
-		}
+	if err := s.apart(ctx, "WAIT FOR"); err != nil {
+		return nil, err
 	}
 	rel, err := s.lookup(x.Name)
 	if err != nil {

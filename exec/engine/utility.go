@@ -339,8 +339,8 @@ func (s *sess) advanceWatermark(ctx context.Context, x *ast.AdvanceWatermark) (s
 	if rel.Kind != catalog.Stream || rel.Watermark == nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a stream with a watermark", rel.Name).At(int(x.Stream.Pos))
 	}
-	if s.tx != nil && !s.tx.implicit {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "ADVANCE WATERMARK cannot run inside a transaction block")
+	if err := s.apart(ctx, "ADVANCE WATERMARK"); err != nil {
+		return nil, err
 	}
 	e, err := planner.BindScalar(x.To, nil, s.plannerOptions(s.catalog()))
 	if err != nil {
