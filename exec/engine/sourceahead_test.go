@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,5 +97,46 @@ func TestSourceAhead(t *testing.T) {
 			t.Error("no chunk failed")
 		}
 		closeDB()
+	}
+}
+
+// failing is a connector whose source can't be read.
+type failing struct {
+	connector.Connector
+	opens atomic.Int64
+}
+
+func (f *failing) Check(connector.Config) error   { return nil }
+func (f *failing) Bounded(map[string]string) bool { return true }
+func (f *failing) Open(connector.Config) (connector.Source, error) {
+	f.opens.Add(1)
+	return failingSource{}, nil
+}
+
+type failingSource struct{}
+
+func (failingSource) Close() error { return nil }
+
+func (failingSource) Read(context.Context, int) (*connector.Chunk, error) {
+	return nil, errors.New("not there")
+}
+
+// TestWaitForFailing: a source that fails pauses before it tries again, whoever waits for it.
+func TestWaitForFailing(t *testing.T) {
+	f := &failing{}
+	s, _ := openTest(t, Options{Dir: t.TempDir(), CheckpointInterval: time.Hour, Connectors: map[string]connector.Connector{"failing": f}})
+	expect(t, s, "CREATE STREAM s (x bigint) WITH (connector = 'failing')", "")
+	start := time.Now()
+	const waits = 3
+	for range waits {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*minRetry)
+		if err := s.(*sess).e.sources.get(s.(*sess).e.current().cat.Relation("public", "s").OID).wait(ctx, "s"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the wait gives %v", err)
+		}
+		cancel()
+	}
+	// Each wait may have it try once more than its pauses let it.
+	if n, most := f.opens.Load(), int64(time.Since(start)/minRetry)+1+2*waits; n > most {
+		t.Errorf("%d attempts, want %d at most", n, most)
 	}
 }

@@ -80,7 +80,7 @@ func (s *source) wait(ctx context.Context, name string) error {
 	s.mu.Lock()
 	from := s.polls
 	s.mu.Unlock()
-	for {
+	for retried := false; ; {
 		next := s.e.published.wait()
 		s.mu.Lock()
 		state, err, polls := s.state, s.err, s.polls
@@ -96,9 +96,13 @@ func (s *source) wait(ctx context.Context, name string) error {
 		case s.e.sources.get(s.oid) != s:
 			return sqlerr.New(sqlerr.UndefinedTable, "stream \"%s\" was dropped", name)
 		}
-		select {
-		case s.nudge <- struct{}{}:
-		default:
+		// A source that failed is asked to try again, once: each failure wakes those who wait, and it would never pause.
+		if state == sourceWaiting || state == sourceRetrying && !retried {
+			retried = state == sourceRetrying
+			select {
+			case s.nudge <- struct{}{}:
+			default:
+			}
 		}
 		select {
 		case <-next:
