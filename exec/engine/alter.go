@@ -186,7 +186,7 @@ func editColumn(r *catalog.Relation, name string, edit func(*catalog.Column)) er
 // addColumn appends a column to a stream. Rows that are there already have its default, or NULL.
 func addColumn(r *catalog.Relation, col catalog.Column) error {
 	if r.Kind != catalog.Stream {
-		return sqlerr.Unsupported("ADD COLUMN is supported on streams only")
+		return sqlerr.Unsupported("ADD COLUMN is supported on streams only").At(0)
 	}
 	if r.ColumnIndex(col.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", col.Name, r.Name)

@@ -25,7 +25,7 @@ func (s *sess) drop(ctx context.Context, x *ast.Drop) (session.Result, error) {
 	}
 	kind, ok := dropKinds[x.Kind]
 	if !ok {
-		return nil, sqlerr.Unsupported("%s is not supported", tag)
+		return nil, sqlerr.Unsupported("%s is not supported", tag).At(0)
 	}
 	var oids []catalog.OID
 	cat := s.catalog()

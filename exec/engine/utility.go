@@ -146,7 +146,7 @@ func (s *sess) utility(ctx context.Context, p *prepared, params []types.Datum) (
 	case *ast.CreateOther:
 		return nil, sqlerr.Unsupported("%s is not supported", x.What).At(int(x.At))
 	}
-	return nil, sqlerr.Unsupported("%s is not supported yet", tag)
+	return nil, sqlerr.Unsupported("%s is not supported yet", tag).At(0)
 }
 
 // lookup finds a relation by name along the search path.
@@ -283,7 +283,7 @@ func (s *sess) describe(x *ast.Describe) (session.Result, error) {
 
 func (s *sess) explain(_ context.Context, x *ast.Explain) (session.Result, error) {
 	if x.Analyze {
-		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE is not supported yet")
+		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE is not supported yet").At(0)
 	}
 	var q *plan.Query
 	var err error
@@ -302,7 +302,7 @@ func (s *sess) explain(_ context.Context, x *ast.Explain) (session.Result, error
 		q, err = s.e.planView(rel, s.catalog())
 		err = shiftIfAny(err, int(st.Query.At))
 	default:
-		return nil, sqlerr.Unsupported("EXPLAIN of %s is not supported yet", commandTag(x.Stmt))
+		return nil, sqlerr.Unsupported("EXPLAIN of %s is not supported yet", commandTag(x.Stmt)).At(0)
 	}
 	if err != nil {
 		return nil, err
@@ -396,7 +396,7 @@ func (s *sess) constAs(e plan.Expr, t types.Type) (types.Datum, error) {
 // comment runs COMMENT ON a relation.
 func (s *sess) comment(ctx context.Context, x *ast.Comment) (session.Result, error) {
 	if x.Column != "" || dropKinds[x.Kind] == 0 {
-		return nil, sqlerr.Unsupported("COMMENT ON %s is not supported", strings.ToUpper(x.Kind))
+		return nil, sqlerr.Unsupported("COMMENT ON %s is not supported", strings.ToUpper(x.Kind)).At(0)
 	}
 	rel, err := s.lookup(x.Name)
 	if err != nil {
