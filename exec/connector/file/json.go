@@ -37,12 +37,12 @@ func newJSON(l *lineReader, fields []field, last bool) *jsonReader {
 
 // misfit implements reader: each object may have other members, but one that has none that is a column is likely not meant.
 func (r *jsonReader) misfit() string {
+	if len(r.order) == 0 || r.known {
+		return ""
+	}
 	var names []string
 	for _, m := range r.order {
 		names = append(names, string(m.name))
-	}
-	if len(names) == 0 || r.known {
-		return ""
 	}
 	return "has no member that is a column of the stream, but " + quotedNames(names)
 }
