@@ -105,15 +105,7 @@ func scanContents(ctx context.Context, snap contentSnapshot, src *dataflow.Sourc
 		s, isScan := src.Tag.(*plan.Scan)
 		desc := isScan && s.Desc
 		if vals, ok := lookupAny(src, len(key)); ok {
-			if desc {
-				slices.Reverse(vals)
-			}
-			for _, val := range vals {
-				if err := rows.LookupRange(append(key[:len(key):len(key)], val), nil, nil, desc, f); err != nil {
-					return err
-				}
-			}
-			return nil
+			return lookupEach(ctx, rows, key, vals, desc, f)
 		}
 		lo, hi := lookupRange(src, len(key))
 		return rows.LookupRange(key, lo, hi, desc, f)
@@ -124,6 +116,46 @@ func scanContents(ctx context.Context, snap contentSnapshot, src *dataflow.Sourc
 		}
 	}
 	return scanColumns(ctx, snap, src.Cols, f)
+}
+
+// lookupEach gives the rows that have values of leading key columns and one of vals, which are in order, in the next one.
+func lookupEach(ctx context.Context, rows *state.RowsSnapshot, key, vals []types.Datum, desc bool, f func(*batch.Batch) error) error {
+	const few, scanned = 64, 8 // values that are looked up anyway; rows that are read in the time that a lookup takes
+	if n := len(vals); n > few && int64(n) > rows.Rows()/scanned {
+		return rows.LookupRange(key, &state.Bound{Value: vals[0], Inclusive: true}, &state.Bound{Value: vals[n-1], Inclusive: true}, desc, f)
+	}
+	if desc {
+		slices.Reverse(vals)
+	}
+	// What comes behind costs by batch as well as by row.
+	found, most := batch.New(rows.Types(), min(len(vals), few)), few
+	give := func() error {
+		if found.N == 0 {
+			return nil
+		}
+		err := f(found)
+		found.Reset()
+		most = min(4*most, batch.Target)
+		return err
+	}
+	for i, val := range vals {
+		if i%few == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		err := rows.LookupRange(append(key[:len(key):len(key)], val), nil, nil, desc, func(b *batch.Batch) error {
+			found.AppendBatch(b, nil)
+			if found.N < most {
+				return nil
+			}
+			return give()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return give()
 }
 
 // rowsOf gives contents that are in the order of a key, nil if these are not.

@@ -121,6 +121,9 @@ func (n *inListNode) filter(c *ctx, sel, dst []int32) []int32 {
 // newQuantified makes x op ANY|ALL (array). The elements of one row's array are compared by the comparison's own
 // kernel, over a batch of two constant columns.
 func newQuantified(kids []node, e *plan.Quantified) (node, error) {
+	if list := quantifiedList(kids[1], e); list != nil {
+		return newInList(kids[0], list), nil
+	}
 	elem := e.Array.Type().ElemType()
 	xt := e.X.Type()
 	slots := []*slotNode{newSlot(xt), newSlot(elem)}
@@ -152,6 +155,29 @@ func newQuantified(kids []node, e *plan.Quantified) (node, error) {
 		return types.Datum{I: b2i(e.All), Null: unknown}, nil
 	}
 	return newCall(impl{row: test}, kids, []types.Type{xt, e.Array.Type()}, types.Of(types.Bool), false, false), nil
+}
+
+// quantifiedList gives the list in which x = ANY (array) looks x up, or x <> ALL (array), where the array is a constant with elements; else nil.
+func quantifiedList(array node, e *plan.Quantified) *plan.InList {
+	t := e.X.Type().NoMod()
+	elem := e.Array.Type().ElemType()
+	c, isConst := array.(*constNode)
+	if !isConst || c.v.IsNull(0) || !plan.SameKeys(t, elem.NoMod()) || !(e.Cmp.Name == "=" && !e.All || e.Cmp.Name == "<>" && e.All) {
+		return nil
+	}
+	list := &plan.InList{X: e.X, Not: e.All}
+	arr := types.DecodeArray(elem, c.v.Bytes(0))
+	if arr.N == 0 {
+		return nil // of NULL, too, it is known what is in there
+	}
+	for ; arr.N > 0; arr.N-- {
+		if d := arr.Next(); d.Null {
+			list.Null = true
+		} else {
+			list.List = append(list.List, d)
+		}
+	}
+	return list
 }
 
 // slotNode is a constant that its owner changes.
