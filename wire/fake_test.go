@@ -93,13 +93,13 @@ func (p *fakePrepared) Columns() []session.Column    { return p.cols }
 
 var rowColumns = []session.Column{{Name: "id", Type: types.Of(types.Int8), TableOID: 16384, Attr: 1}, {Name: "name", Type: types.Of(types.Text)}}
 
-// Prepare knows: "rows n", "weights", "echo type...", "sleep", "fail", "failrows", "notice text", "set name value",
+// Prepare knows: "rows n", "ended n", "weights", "echo type...", "sleep", "fail", "failrows", "notice text", "set name value",
 // "begin", "commit", "rollback", "insert", "panic", "stream", "copyin", "copyout", "deallocate name".
 func (s *fakeSession) Prepare(_ context.Context, st session.Statement, ts []types.Type) (session.Prepared, error) {
 	p := &fakePrepared{st: st.(fakeStatement)}
 	words := strings.Fields(p.st.text)
 	switch words[0] {
-	case "rows", "weights", "stream", "failrows":
+	case "rows", "ended", "weights", "stream", "failrows":
 		p.cols = rowColumns
 	case "echo":
 		for i, w := range words[1:] {
@@ -125,6 +125,10 @@ func (s *fakeSession) Execute(ctx context.Context, prep session.Prepared, params
 	case "rows":
 		r.total, _ = strconv.Atoi(words[1])
 		r.tag = "SELECT " + words[1]
+	case "ended":
+		r.total, _ = strconv.Atoi(words[1])
+		r.tag = "SELECT " + words[1]
+		return &fakeEnder{r}, nil
 	case "stream":
 		r.total, r.slow = 3, true
 		r.tag = "SUBSCRIBE 3"
@@ -274,6 +278,17 @@ func (r *fakeResult) Next(ctx context.Context, most int) (*batch.Batch, error) {
 	}
 	return b, nil
 }
+
+// fakeEnder is a result that knows when it has no more rows. It notes each call of Next.
+type fakeEnder struct{ *fakeResult }
+
+func (r *fakeEnder) Next(ctx context.Context, most int) (*batch.Batch, error) {
+	r.s.e.note("next(%d)", most)
+	return r.fakeResult.Next(ctx, most)
+}
+
+// Ended implements session.Ender.
+func (r *fakeEnder) Ended() bool { return r.made == r.total }
 
 type fakeCopyIn struct {
 	e *fakeEngine

@@ -267,6 +267,22 @@ func TestExtendedErrorsSkipToSync(t *testing.T) {
 	}
 }
 
+// TestEnded: a result that says that it has given all its rows is not asked for more; a portal that is read in parts is suspended behind its last row all the same.
+func TestEnded(t *testing.T) {
+	e, _, addr := startServer(t, Options{})
+	c := connect(t, addr)
+	e.takeLog()
+	expect(t, c.query("ended 1"), "T id:20:0 name:25:0", `D "1" "row 1"`, "C SELECT 1", "Z I")
+	expect(t, e.takeLog(), "next(0)")
+	c.send(&pgproto3.Parse{Query: "ended 1001"}, &pgproto3.Bind{DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Sync{})
+	if got := c.until("Z"); !strings.HasSuffix(got, "\nD \"1001\" \"row 1001\"\nC SELECT 1001\nC SELECT 0\nZ I") {
+		t.Errorf("got ... %s", got[max(len(got)-100, 0):])
+	}
+	expect(t, e.takeLog(), "next(0) next(0)")
+	c.send(&pgproto3.Parse{Query: "ended 2"}, &pgproto3.Bind{DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 2}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Sync{})
+	expect(t, c.until("Z"), "1", "2", `D "1" "row 1"`, `D "2" "row 2"`, "s", "C SELECT 0", "Z I")
+}
+
 func TestPortals(t *testing.T) {
 	_, _, addr := startServer(t, Options{})
 	c := connect(t, addr)
