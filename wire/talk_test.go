@@ -278,7 +278,7 @@ func TestEnded(t *testing.T) {
 	if got := c.until("Z"); !strings.HasSuffix(got, "\nD \"1001\" \"row 1001\"\nC SELECT 1001\nC SELECT 0\nZ I") {
 		t.Errorf("got ... %s", got[max(len(got)-100, 0):])
 	}
-	expect(t, e.takeLog(), "next(0) next(0)")
+	expect(t, e.takeLog(), "begin next(0) next(0) end(false)")
 	c.send(&pgproto3.Parse{Query: "ended 2"}, &pgproto3.Bind{DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 2}, &pgproto3.Execute{Portal: "p"}, &pgproto3.Sync{})
 	expect(t, c.until("Z"), "1", "2", `D "1" "row 1"`, `D "2" "row 2"`, "s", "C SELECT 0", "Z I")
 }
