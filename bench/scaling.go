@@ -37,8 +37,9 @@ type scaledDB struct {
 	counts      bool
 }
 
-// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all rounds, and in the quickest, which other
-// work held up least), and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out.
+// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all rounds, and in those on cores with a common cache),
+// and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out, and merges of
+// changes beside the epochs, but for a second measurement of views that have such.
 func scaling(ctx context.Context, o Options) error {
 	var all []Figure
 	for _, w := range workloads {

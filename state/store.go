@@ -30,7 +30,7 @@ type Options struct {
 	MemTableSize uint64 // 0: an eighth of CacheBytes, 32 MB at most
 	ReserveBytes uint64 // free space that is kept: writes fail with 53100 below it; 0: 128 MB
 	ReadOnly     bool   // nothing is written, also no recovery of the WAL; for offline checks
-	NoMerging    bool   // changes of relations in memory are not merged beside the epochs, so they take more and more; for measuring the rest
+	NoMerging    bool   // changes of relations in memory are not merged beside the epochs until memory is short; for measuring the rest
 
 	fs vfs.FS // tests; nil: the file system
 }

@@ -22,104 +22,9 @@ func TestKeyRanges(t *testing.T) {
 		`CREATE MATERIALIZED VIEW fl AS SELECT d, count(*) AS n FROM s GROUP BY d`,
 		`CREATE MATERIALIZED VIEW nu AS SELECT (a + d * 2)::numeric(10, 1) AS m, count(*) AS n FROM s WHERE d BETWEEN -100 AND 100 GROUP BY 1`,
 		`CREATE TABLE t (a int, b int, v int, PRIMARY KEY (a, b))`)
-	oneOf := func(s ...string) string { return s[r.IntN(len(s))] }
-	text := func() string { return oneOf("''", "'a'", "'ab'", "'b'", "'zz'", "'é'") }
-	float := func() string {
-		return oneOf("-1.5", "0", "-0.0", "2.25", "1e300", "-1e300", "'NaN'", "'Infinity'", "'-Infinity'")
-	}
-	op := func() string { return oneOf("<", "<=", ">", ">=", "=") }
-	change := func() {
-		var rows []string
-		for range 1 + r.IntN(200) {
-			rows = append(rows, fmt.Sprintf("(%s, %s, %s, 1)", oneOf(fmt.Sprint(r.IntN(300)-20), fmt.Sprint(r.IntN(10)), "NULL"), oneOf(text(), "NULL"), oneOf(float(), "NULL")))
-		}
-		c.exec(`INSERT INTO s VALUES ` + strings.Join(rows, ", "))
-		rows = rows[:0]
-		for b := range 1 + r.IntN(50) {
-			rows = append(rows, fmt.Sprintf("(%d, %d, %d)", r.IntN(5), 50*r.IntN(10)+b, r.IntN(9)))
-		}
-		c.exec(`INSERT INTO t VALUES ` + strings.Join(rows, ", ") + ` ON CONFLICT (a, b) DO UPDATE SET v = excluded.v`)
-		c.exec(fmt.Sprintf(`DELETE FROM t WHERE b %% 7 = %d`, r.IntN(30)))
-	}
-	num := func() string {
-		return oneOf(fmt.Sprint(r.IntN(320)-30), fmt.Sprint(r.IntN(10)), "3000000000", "-3000000000", "NULL", "2147483647", "-2147483648", "4::smallint", "7::bigint", "3.5", "5.0")
-	}
-	where := func(col, hidden, typ string, val func() string) (plain, full string) {
-		for i := range r.IntN(3) {
-			if i > 0 {
-				plain, full = plain+" AND ", full+" AND "
-			}
-			if v, w := val(), val(); r.IntN(3) == 0 {
-				plain, full = plain+fmt.Sprintf("%s BETWEEN %s AND %s", col, v, w), full+fmt.Sprintf("%s BETWEEN %s AND %s", hidden, v, w)
-			} else if u := val(); r.IntN(3) == 0 {
-				in := oneOf("IN (%[1]s, %[2]s, %[3]s)", "IN (%[1]s, %[1]s)", "= ANY (ARRAY[%[1]s, %[2]s, %[3]s]::%[4]s[])", "NOT IN (%[1]s, %[2]s)", "> ANY (ARRAY[%[1]s, %[2]s]::%[4]s[])", "<> ALL (ARRAY[%[1]s, %[3]s]::%[4]s[])")
-				plain, full = plain+col+" "+fmt.Sprintf(in+"%.0[3]s%.0[4]s", v, w, u, typ), full+hidden+" "+fmt.Sprintf(in+"%.0[3]s%.0[4]s", v, w, u, typ)
-			} else if o := op(); r.IntN(3) == 0 {
-				plain, full = plain+v+" "+o+" "+col, full+v+" "+o+" "+hidden
-			} else {
-				plain, full = plain+col+" "+o+" "+v, full+hidden+" "+o+" "+v
-			}
-		}
-		if plain == "" {
-			return "true", "true"
-		}
-		return plain, full
-	}
-	check := func() {
-		t.Helper()
-		var from, p, f, order, hidden string
-		switch r.IntN(5) {
-		case 0:
-			from, order, hidden = "one", "a", "a + 0"
-			p, f = where("a", "a + 0", oneOf("bigint", "numeric"), num)
-		case 1:
-			from, order, hidden = "two", "a, b", "a + 0, b || ''"
-			p, f = where("a", "a + 0", oneOf("bigint", "numeric"), num)
-			q, g := where("b", "(b || '')", "text", text)
-			p, f = p+" AND "+q, f+" AND "+g
-		case 2:
-			from, order, hidden = "fl", "d", "d + 0"
-			p, f = where("d", "(d + 0)", "float8", float)
-		case 3:
-			from, order, hidden = "nu", "m", "m + 0"
-			p, f = where("m", "(m + 0)", oneOf("bigint", "numeric", "numeric(10, 1)"), func() string { return oneOf(fmt.Sprint(r.IntN(300)), "2.5", "7.50", "7.25", "NULL", "5::bigint") })
-		default:
-			from, order, hidden = "t", "a, b", "a + 0, b + 0"
-			p, f = where("a", "a + 0", oneOf("bigint", "numeric"), func() string { return fmt.Sprint(r.IntN(6)) })
-			q, g := where("b", "b + 0", oneOf("bigint", "numeric"), num)
-			p, f = p+" AND "+q, f+" AND "+g
-		}
-		tail := ""
-		ties := r.IntN(3) == 0
-		if ties { // the rest of the key decides nothing
-			order, _, _ = strings.Cut(order, ",")
-			hidden, _, _ = strings.Cut(hidden, ",")
-		}
-		if r.IntN(2) == 0 {
-			order, hidden = strings.ReplaceAll(order, ",", " DESC,")+" DESC", strings.ReplaceAll(hidden, ",", " DESC,")+" DESC"
-		}
-		if r.IntN(2) == 0 {
-			tail = fmt.Sprintf(" LIMIT %d OFFSET %d", r.IntN(100), r.IntN(3)*r.IntN(60))
-		}
-		if r.IntN(4) == 0 {
-			p, f = p+" AND n % 2 = 1", f+" AND n % 2 = 1"
-			if from == "t" {
-				p, f = strings.ReplaceAll(p, "n %", "v %"), strings.ReplaceAll(f, "n %", "v %")
-			}
-		}
-		q := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, p, order, tail)
-		got, err := query(c.sess, q)
-		full := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, f, hidden, tail)
-		want, werr := query(c.sess, full)
-		if ties {
-			got, want = sortedLines(got), sortedLines(want)
-		}
-		if got != want || (err == nil) != (werr == nil) || err != nil && err.Error() != "integer out of range" {
-			t.Fatalf("%s:\n%s, %v\n%s:\n%s, %v", q, got, err, full, want, werr)
-		}
-	}
+	k := &keyRanges{t, r, c}
 	for step := range 40 {
-		change()
+		k.change()
 		if r.IntN(4) == 0 {
 			c.exec(`CHECKPOINT`)
 		}
@@ -128,11 +33,130 @@ func TestKeyRanges(t *testing.T) {
 			c.exec(`BEGIN`, fmt.Sprintf(`INSERT INTO t VALUES (%d, %d, 1) ON CONFLICT (a, b) DO NOTHING`, r.IntN(3), 600+r.IntN(50)), `DELETE FROM t WHERE b % 11 = 0`)
 		}
 		for range 25 {
-			check()
+			k.check()
 		}
 		if block {
-			c.exec(oneOf(`COMMIT`, `ROLLBACK`))
+			c.exec(k.oneOf(`COMMIT`, `ROLLBACK`))
 		}
+	}
+}
+
+// keyRanges makes changes and SELECTs at random.
+type keyRanges struct {
+	t *testing.T
+	r *rand.Rand
+	c *clocked
+}
+
+func (k *keyRanges) oneOf(s ...string) string { return s[k.r.IntN(len(s))] }
+
+func (k *keyRanges) text() string { return k.oneOf("''", "'a'", "'ab'", "'b'", "'zz'", "'é'") }
+
+func (k *keyRanges) float() string {
+	return k.oneOf("-1.5", "0", "-0.0", "2.25", "1e300", "-1e300", "'NaN'", "'Infinity'", "'-Infinity'")
+}
+
+func (k *keyRanges) op() string { return k.oneOf("<", "<=", ">", ">=", "=") }
+
+func (k *keyRanges) num() string {
+	return k.oneOf(fmt.Sprint(k.r.IntN(320)-30), fmt.Sprint(k.r.IntN(10)), "3000000000", "-3000000000", "NULL", "2147483647", "-2147483648", "4::smallint", "7::bigint", "3.5", "5.0")
+}
+
+// change makes an epoch of s, and some of t.
+func (k *keyRanges) change() {
+	var rows []string
+	for range 1 + k.r.IntN(200) {
+		rows = append(rows, fmt.Sprintf("(%s, %s, %s, 1)", k.oneOf(fmt.Sprint(k.r.IntN(300)-20), fmt.Sprint(k.r.IntN(10)), "NULL"), k.oneOf(k.text(), "NULL"), k.oneOf(k.float(), "NULL")))
+	}
+	k.c.exec(`INSERT INTO s VALUES ` + strings.Join(rows, ", "))
+	rows = rows[:0]
+	for b := range 1 + k.r.IntN(50) {
+		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", k.r.IntN(5), 50*k.r.IntN(10)+b, k.r.IntN(9)))
+	}
+	k.c.exec(`INSERT INTO t VALUES ` + strings.Join(rows, ", ") + ` ON CONFLICT (a, b) DO UPDATE SET v = excluded.v`)
+	k.c.exec(fmt.Sprintf(`DELETE FROM t WHERE b %% 7 = %d`, k.r.IntN(30)))
+}
+
+// where gives a condition on a key column, and the same on what hides it.
+func (k *keyRanges) where(col, hidden, typ string, val func() string) (plain, full string) {
+	for i := range k.r.IntN(3) {
+		if i > 0 {
+			plain, full = plain+" AND ", full+" AND "
+		}
+		if v, w := val(), val(); k.r.IntN(3) == 0 {
+			plain, full = plain+fmt.Sprintf("%s BETWEEN %s AND %s", col, v, w), full+fmt.Sprintf("%s BETWEEN %s AND %s", hidden, v, w)
+		} else if u := val(); k.r.IntN(3) == 0 {
+			in := k.oneOf("IN (%[1]s, %[2]s, %[3]s)", "IN (%[1]s, %[1]s)", "= ANY (ARRAY[%[1]s, %[2]s, %[3]s]::%[4]s[])", "NOT IN (%[1]s, %[2]s)", "> ANY (ARRAY[%[1]s, %[2]s]::%[4]s[])", "<> ALL (ARRAY[%[1]s, %[3]s]::%[4]s[])")
+			plain, full = plain+col+" "+fmt.Sprintf(in+"%.0[3]s%.0[4]s", v, w, u, typ), full+hidden+" "+fmt.Sprintf(in+"%.0[3]s%.0[4]s", v, w, u, typ)
+		} else if o := k.op(); k.r.IntN(3) == 0 {
+			plain, full = plain+v+" "+o+" "+col, full+v+" "+o+" "+hidden
+		} else {
+			plain, full = plain+col+" "+o+" "+v, full+hidden+" "+o+" "+v
+		}
+	}
+	if plain == "" {
+		return "true", "true"
+	}
+	return plain, full
+}
+
+// relation chooses a relation: conditions on its key, plain and hidden, and its order alike.
+func (k *keyRanges) relation() (from, p, f, order, hidden string) {
+	switch k.r.IntN(5) {
+	case 0:
+		from, order, hidden = "one", "a", "a + 0"
+		p, f = k.where("a", "a + 0", k.oneOf("bigint", "numeric"), k.num)
+	case 1:
+		from, order, hidden = "two", "a, b", "a + 0, b || ''"
+		p, f = k.where("a", "a + 0", k.oneOf("bigint", "numeric"), k.num)
+		q, g := k.where("b", "(b || '')", "text", k.text)
+		p, f = p+" AND "+q, f+" AND "+g
+	case 2:
+		from, order, hidden = "fl", "d", "d + 0"
+		p, f = k.where("d", "(d + 0)", "float8", k.float)
+	case 3:
+		from, order, hidden = "nu", "m", "m + 0"
+		p, f = k.where("m", "(m + 0)", k.oneOf("bigint", "numeric", "numeric(10, 1)"), func() string { return k.oneOf(fmt.Sprint(k.r.IntN(300)), "2.5", "7.50", "7.25", "NULL", "5::bigint") })
+	default:
+		from, order, hidden = "t", "a, b", "a + 0, b + 0"
+		p, f = k.where("a", "a + 0", k.oneOf("bigint", "numeric"), func() string { return fmt.Sprint(k.r.IntN(6)) })
+		q, g := k.where("b", "b + 0", k.oneOf("bigint", "numeric"), k.num)
+		p, f = p+" AND "+q, f+" AND "+g
+	}
+	return from, p, f, order, hidden
+}
+
+// check compares a SELECT with the one that can use no key.
+func (k *keyRanges) check() {
+	k.t.Helper()
+	from, p, f, order, hidden := k.relation()
+	tail := ""
+	ties := k.r.IntN(3) == 0
+	if ties { // the rest of the key decides nothing
+		order, _, _ = strings.Cut(order, ",")
+		hidden, _, _ = strings.Cut(hidden, ",")
+	}
+	if k.r.IntN(2) == 0 {
+		order, hidden = strings.ReplaceAll(order, ",", " DESC,")+" DESC", strings.ReplaceAll(hidden, ",", " DESC,")+" DESC"
+	}
+	if k.r.IntN(2) == 0 {
+		tail = fmt.Sprintf(" LIMIT %d OFFSET %d", k.r.IntN(100), k.r.IntN(3)*k.r.IntN(60))
+	}
+	if k.r.IntN(4) == 0 {
+		p, f = p+" AND n % 2 = 1", f+" AND n % 2 = 1"
+		if from == "t" {
+			p, f = strings.ReplaceAll(p, "n %", "v %"), strings.ReplaceAll(f, "n %", "v %")
+		}
+	}
+	q := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, p, order, tail)
+	got, err := query(k.c.sess, q)
+	full := fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s%s", from, f, hidden, tail)
+	want, werr := query(k.c.sess, full)
+	if ties {
+		got, want = sortedLines(got), sortedLines(want)
+	}
+	if got != want || (err == nil) != (werr == nil) || err != nil && err.Error() != "integer out of range" {
+		k.t.Fatalf("%s:\n%s, %v\n%s:\n%s, %v", q, got, err, full, want, werr)
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *slot) runAside(f func(s *slot) error) error {
 func (o *Operator) passOn(ep *dataflow.Epoch, out dataflow.Emit) error {
 	for i := range o.slots {
 		s := &o.slots[i]
-		if err := s.sink.replay(ep.Sink); err != nil {
+		if err := replay(s.sink.take(), ep.Sink); err != nil {
 			return err
 		}
 		if err := s.out.giveAway(out); err != nil {
@@ -225,25 +225,16 @@ func (r *recorder) Dead(ep *dataflow.Epoch, b *batch.Batch, i int, err *sqlerr.E
 	return nil
 }
 
-// replay gives everything to the epoch's own sink, in order, and forgets it.
-func (r *recorder) replay(sink dataflow.Sink) error {
-	err := replay(r.recs, sink)
+// take gives everything, and forgets it.
+func (r *recorder) take() []record {
+	recs := r.recs
 	r.rows, r.recs = nil, nil
-	return err
+	return recs
 }
 
-// replayAll is replay of several in the order of what they note as at.
-func replayAll(rs []*recorder, sink dataflow.Sink) error {
-	var all []record
-	for _, r := range rs {
-		all = append(all, r.recs...)
-		r.rows, r.recs = nil, nil
-	}
-	slices.SortStableFunc(all, func(a, b record) int { return cmp.Compare(a.at, b.at) })
-	return replay(all, sink)
-}
-
+// replay gives records to the epoch's own sink, in the order of what they note as at.
 func replay(recs []record, sink dataflow.Sink) error {
+	slices.SortStableFunc(recs, func(a, b record) int { return cmp.Compare(a.at, b.at) })
 	for i := range recs {
 		x := &recs[i]
 		x.ep.Sink = sink

@@ -272,15 +272,15 @@ func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 // lineUp queues the pieces that lanes have filled side by side, and gives what they found to the epoch's sink.
 func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane) error {
 	var failed *lane
-	sinks := make([]*recorder, 0, len(lanes))
+	var recs []record
 	for _, l := range lanes {
 		o.waiting += l.queued
-		sinks = append(sinks, &l.sink)
+		recs = append(recs, l.sink.take()...)
 		if l.err != nil && (failed == nil || l.first < failed.first) {
 			failed = l
 		}
 	}
-	if err := replayAll(sinks, ep.Sink); err != nil {
+	if err := replay(recs, ep.Sink); err != nil {
 		return err
 	}
 	if failed != nil {
