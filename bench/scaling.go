@@ -17,7 +17,7 @@ import (
 const scalingGoal = 1.7
 
 // scalingRounds is how often one partition and two take turns, so that other work on the machine meets both alike.
-const scalingRounds = 16
+const scalingRounds = 40
 
 // countedEvery is after how many rounds one follows that tells what of the CPU time is spent side by side: to ask for it costs a hundredth of a short epoch, so
 // it is not asked for in the rounds that are timed.
@@ -37,8 +37,8 @@ type scaledDB struct {
 	counts      bool
 }
 
-// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all rounds, and in those on cores with a common cache),
-// and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out, and merges of
+// scaling compares two state partitions with one, on every workload with many keys: what elapses (in all rounds, in those on two whole cores, and in those where
+// these have a common cache), and what would on a machine that does nothing else, judged by how much of the CPU time is spent side by side. Checkpoints are left out, and merges of
 // changes beside the epochs, but for a second measurement of views that have such.
 func scaling(ctx context.Context, o Options) error {
 	var all []Figure
@@ -89,19 +89,19 @@ func (w *workload) scaling(ctx context.Context, o *Options, name string, alone b
 			return nil, err
 		}
 	}
-	var trips []time.Duration // the longest around each timed round of both
+	var on []cores // the worst around each timed round of both
 	for round := range rounds + rounds/countedEvery {
-		counts, trip := round%(countedEvery+1) == countedEvery, lineTrip()
+		counts, seen := round%(countedEvery+1) == countedEvery, lookAtCores()
 		for k := range dbs {
 			s := &dbs[(round+k)%len(dbs)]
 			s.counts = counts
 			if err := s.round(ctx, n); err != nil {
 				return nil, err
 			}
-			trip = max(trip, lineTrip())
+			seen = seen.worse(lookAtCores())
 		}
 		if !counts {
-			trips = append(trips, trip)
+			on = append(on, seen)
 		}
 	}
 	m := w.model()
@@ -115,7 +115,7 @@ func (w *workload) scaling(ctx context.Context, o *Options, name string, alone b
 			return nil, fmt.Errorf("%d partitions: %w", i+1, err)
 		}
 	}
-	return scaled(name, &dbs[0], &dbs[1], n, trips, alone), nil
+	return scaled(name, &dbs[0], &dbs[1], n, on, alone), nil
 }
 
 // quick is the mean time of the quickest tenth of the rounds: those that other work on the machine held up least.
@@ -128,18 +128,19 @@ func (s *scaledDB) quick() time.Duration {
 	return sum / time.Duration(n)
 }
 
-// nearTrip is up to how long a line of the cache takes between cores that share one.
-const nearTrip = 150 * time.Nanosecond
-
-// scaled gives the figures of one partition and two, of rounds of n epochs, under a name; with the goal, or without. trips are lineTrips around the rounds.
-func scaled(name string, one, two *scaledDB, n int, trips []time.Duration, withGoal bool) []Figure {
-	var all, near []float64
+// scaled gives the figures of one partition and two, of rounds of n epochs, under a name; with the goal, or without. on is what the cores were around the rounds.
+func scaled(name string, one, two *scaledDB, n int, on []cores, withGoal bool) []Figure {
+	var all, whole, near, trips, gains []float64
 	for i := range one.elapsed {
 		r := one.elapsed[i].Seconds() / two.elapsed[i].Seconds()
 		all = append(all, r)
-		if trips[i] < nearTrip {
-			near = append(near, r)
+		if on[i].whole() {
+			whole = append(whole, r)
+			if on[i].near() {
+				near = append(near, r)
+			}
 		}
+		trips, gains = append(trips, float64(on[i].trip.Nanoseconds())), append(gains, on[i].gain)
 	}
 	speed := func(s *scaledDB) float64 { return float64(n) * epochRows / s.quick().Seconds() / 1e6 }
 	goal := 0.0
@@ -148,12 +149,18 @@ func scaled(name string, one, two *scaledDB, n int, trips []time.Duration, withG
 	}
 	serial := two.cpu - two.shared
 	figures := []Figure{{name, "elapsed, one to two, median round", median(all), "times", goal, false}}
-	if len(near) > 0 {
-		figures = append(figures, Figure{name, "the same, of rounds on cores with a common cache", median(near), "times", goal, false})
+	if len(whole) > 0 {
+		figures = append(figures, Figure{name, "the same, of rounds on two whole cores", median(whole), "times", goal, false})
 	}
+	if len(near) > 0 {
+		figures = append(figures, Figure{name, "the same, of those on cores with a common cache", median(near), "times", goal, false})
+	}
+	share := func(x []float64) float64 { return 100 * float64(len(x)) / float64(len(all)) }
 	return append(figures,
-		Figure{name, "rounds on cores with a common cache", 100 * float64(len(near)) / float64(len(all)), "%", 0, false},
-		Figure{name, "a line of the cache from core to core and back", float64(slices.Max(trips).Nanoseconds()), "ns", 0, false},
+		Figure{name, "rounds on two whole cores", share(whole), "%", 0, false},
+		Figure{name, "rounds on two whole cores with a common cache", share(near), "%", 0, false},
+		Figure{name, "computing in registers, one core to both, median", median(gains), "times", 0, false},
+		Figure{name, "a line of the cache from core to core and back, median", median(trips), "ns", 0, false},
 		Figure{name, "speed of one, quick rounds", speed(one), "M events/s", 0, false},
 		Figure{name, "speed of two, quick rounds", speed(two), "M events/s", 0, false},
 		Figure{name, "CPU time of two side by side", 100 * two.shared.Seconds() / two.cpu.Seconds(), "%", 0, false},
