@@ -12,10 +12,13 @@
 // instances of their own.
 //
 // Rows of one key keep their order, as they all go to one slot in the order in
-// which they came; large batches are cut into stretches that several lanes copy
-// to the slots, and their pieces are lined up again. What slots emit goes on slot by slot, so that what an epoch
-// does depends on its rows and on the number of slots, never on workers.
+// which they came. Large batches are cut into portions: each worker copies the
+// rows of the next one to the slots, by a lane of its own, and then gives its
+// own slots what has come for them, portion by portion. What slots emit goes on
+// slot by slot when all is done, so that what an epoch does depends on its rows
+// and on the number of slots, never on workers.
 //
-// Rows are kept until the epoch ends, or until there are many, so that a worker has
-// something to do: handing over work costs a microsecond or two.
+// What is left, and the rows of small batches, are kept until the epoch ends, or
+// until there are many, so that a worker has something to do: handing over work
+// costs a microsecond or two.
 package partition

@@ -27,25 +27,31 @@ type Operator struct {
 	lanes   []*lane
 	waiting int // rows in queues
 	flushed int // rows of the epoch that were in queues
+	handout handout
+	kept    float64 // which part of the rows of the last batch that went to the slots in portions was for them
+	aside   bool    // slots have run beside others since what they gave was passed on
 	// How long it took in the last epoch to work off what waited at its end, and to end it.
 	taking, ending time.Duration
 }
 
 // slot is one instance.
 type slot struct {
+	number int
 	op     dataflow.Operator
 	behind []*chain // by port
 	above  *chain
 	queue  queue
+	had    int         // portions of the batch at hand
 	rows   batch.Batch // the piece at hand, with its hashes
 	ep     dataflow.Epoch
 	// Of the run: where the operator's output goes, and where that of the steps above does.
-	emit, to       dataflow.Emit
-	given          collector // by the operator, for the steps above
-	out            collector
-	sink           recorder
-	err            error         // with which it ended a run early
-	taking, ending time.Duration // its part of the operator's
+	emit, to           dataflow.Emit
+	given              collector     // by the operator, for the steps above
+	keepOut, keepGiven dataflow.Emit // to the collectors
+	out                collector
+	sink               recorder
+	err                error         // with which it ended a run early
+	taking, ending     time.Duration // its part of the operator's
 }
 
 // New makes the operator of instances that differ in nothing but their state tables, over ports whose columns have the types in; above are the steps
@@ -57,7 +63,7 @@ func New(ops []dataflow.Operator, ports []Port, above []*Step, in dataflow.Input
 	}
 	for i, op := range ops {
 		s := &o.slots[i]
-		s.op = op
+		s.op, s.number, s.keepOut, s.keepGiven = op, i, s.out.add, s.given.add
 		if x, ok := op.(dataflow.Sharer); ok {
 			x.Share(len(ops))
 		}
@@ -104,9 +110,18 @@ func (o *Operator) flush(ep *dataflow.Epoch, out dataflow.Emit) error {
 
 // takeAll works off what waits for the slot.
 func (s *slot) takeAll(paths []*path) error {
-	defer s.queue.reset()
-	for i := range s.queue.pieces {
-		x := &s.queue.pieces[i]
+	if len(s.queue.pieces) == 0 {
+		return nil
+	}
+	defer func() { s.queue.pieces = s.queue.pieces[:0] }()
+	return s.takePieces(paths, s.queue.pieces)
+}
+
+// takePieces works off pieces, whose memory lanes get back.
+func (s *slot) takePieces(paths []*path, pieces []piece) error {
+	defer s.queue.giveBack(pieces)
+	for i := range pieces {
+		x := &pieces[i]
 		if err := s.take(paths[x.port], x); err != nil {
 			return err
 		}

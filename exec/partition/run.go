@@ -22,7 +22,7 @@ func (o *Operator) run(ep *dataflow.Epoch, out dataflow.Emit, parallel bool, f f
 	for i := range o.slots {
 		o.slots[i].ep = *ep
 	}
-	if n == 1 {
+	if n == 1 && !o.aside {
 		for i := range o.slots {
 			s := &o.slots[i]
 			s.above.begin(0, ep.Sink)
@@ -68,21 +68,26 @@ func (o *Operator) runSlots(w, n int, taken []atomic.Bool, f func(s *slot) error
 // runAside runs f for the slot beside others: what comes out and is found is kept. The steps above get what they would get of the operator with all slots, batches that
 // are given away.
 func (s *slot) runAside(f func(s *slot) error) error {
-	s.ep.Sink = &s.sink
-	if len(s.above.steps) == 0 {
-		s.emit = s.out.add
-		return f(s)
-	}
-	s.above.begin(0, &s.sink)
-	s.emit, s.to = s.given.add, s.out.add
-	if err := f(s); err != nil {
+	s.beginAside()
+	if err := f(s); err != nil || len(s.above.steps) == 0 {
 		return err
 	}
 	return s.given.giveAway(s.above.emits[0])
 }
 
+// beginAside readies the slot to run beside others in its epoch.
+func (s *slot) beginAside() {
+	s.ep.Sink = &s.sink
+	s.emit, s.to = s.keepOut, nil
+	if len(s.above.steps) > 0 {
+		s.above.begin(0, &s.sink)
+		s.emit, s.to = s.keepGiven, s.keepOut
+	}
+}
+
 // passOn gives what the slots emitted and recorded to those they are for.
 func (o *Operator) passOn(ep *dataflow.Epoch, out dataflow.Emit) error {
+	o.aside = false
 	for i := range o.slots {
 		s := &o.slots[i]
 		if err := replay(s.sink.take(), ep.Sink); err != nil {

@@ -1,11 +1,9 @@
 package partition
 
 import (
-	"cmp"
-	"math"
 	"math/bits"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
@@ -110,7 +108,6 @@ func slotOf(hash uint64, slots int) int {
 // piece is a run of rows of one port for one slot, filled by one lane. They have gone through the port's steps below level.
 type piece struct {
 	port, level, lane int
-	first             int  // stretch of those that the lane took in a row, while lanes work side by side
 	hashed            bool // the last column is batch.Batch.Hashes
 	b                 *batch.Batch
 }
@@ -140,18 +137,17 @@ type lane struct {
 	whole   batch.Batch   // the batch at hand with them as a column
 	hashed  bool          // there are hashes
 	level   int           // of the pieces at hand
-	first   int           // of the stretches at hand
-	alone   bool          // no other lane is at work
+	portion *portion      // at hand; nil: no other lane is at work
 	queued  int           // rows that it has copied
 	ep      dataflow.Epoch
 	sink    recorder
 	err     error
 }
 
-// filler is one lane's part of a queue: batches for later, and what it has filled beside the other lanes and not yet lined up with theirs.
+// filler is one lane's memory for a slot: batches for later. The lane takes them, and whoever has the slot gives them back.
 type filler struct {
-	free  map[form][]*batch.Batch
-	ahead []piece
+	mu   sync.Mutex
+	free map[form][]*batch.Batch
 }
 
 // form says which columns the batches of pieces have.
@@ -163,7 +159,7 @@ type form struct {
 // add copies rows sel of b (nil: all) to the last of pieces or a new one behind it, and gives the pieces.
 func (f *filler) add(pieces []piece, l *lane, port int, b *batch.Batch, sel []int32) []piece {
 	n := len(pieces)
-	p := piece{port: port, level: l.level, lane: l.number, first: l.first, hashed: l.hashed}
+	p := piece{port: port, level: l.level, lane: l.number, hashed: l.hashed}
 	if n == 0 || !pieces[n-1].continues(&p) {
 		p.b = f.take(form{port, l.level, l.hashed}, b)
 		pieces = append(pieces, p)
@@ -175,10 +171,12 @@ func (f *filler) add(pieces []piece, l *lane, port int, b *batch.Batch, sel []in
 
 // continues says whether rows of the piece q may stand in p.
 func (p *piece) continues(q *piece) bool {
-	return p.port == q.port && p.level == q.level && p.lane == q.lane && p.first == q.first && p.hashed == q.hashed && p.b.N < pieceRows
+	return p.port == q.port && p.level == q.level && p.lane == q.lane && p.hashed == q.hashed && p.b.N < pieceRows
 }
 
 func (f *filler) take(x form, like *batch.Batch) *batch.Batch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	free := f.free[x]
 	if k := len(free); k > 0 {
 		f.free[x] = free[:k-1]
@@ -187,17 +185,18 @@ func (f *filler) take(x form, like *batch.Batch) *batch.Batch {
 	return batch.New(like.Types(), 0)
 }
 
-// reset empties the queue and keeps its batches for the next rows.
-func (q *queue) reset() {
-	for _, p := range q.pieces {
-		free, x := q.lanes[p.lane].free, form{p.port, p.level, p.hashed}
-		if len(free[x]) < keepFree {
-			p.b.Reset()
-			free[x] = append(free[x], p.b)
+// giveBack keeps the batches of pieces for the next rows.
+func (q *queue) giveBack(pieces []piece) {
+	for _, p := range pieces {
+		f, x := q.lanes[p.lane], form{p.port, p.level, p.hashed}
+		p.b.Reset()
+		f.mu.Lock()
+		if len(f.free[x]) < keepFree {
+			f.free[x] = append(f.free[x], p.b)
 		}
+		f.mu.Unlock()
 	}
-	clear(q.pieces)
-	q.pieces = q.pieces[:0]
+	clear(pieces)
 }
 
 // newHashes gives room for hashes, nil if the operator takes none.
@@ -234,9 +233,8 @@ const scatterRows = 256
 // stretchRows is the number of rows that a lane takes through the steps at a time, a multiple of 64. Letters come stretch by stretch, however many lanes there are.
 const stretchRows = 1 << 12
 
-// scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. A large
-// batch is cut into stretches, of which lanes take their part side by side, and then what is left of others'; each slot lines their pieces up in the
-// order of the stretches.
+// scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. Lanes take
+// portions of a large batch side by side.
 func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 	lanes, p := 1, o.paths[port]
 	if b.N >= parallelRows {
@@ -246,98 +244,22 @@ func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 		return err
 	}
 	for _, l := range o.lanes[:lanes] {
-		l.ep, l.alone, l.first, l.queued, l.err = *ep, lanes == 1, 0, 0, nil
-		if !l.alone {
-			l.ep.Sink, l.first = &l.sink, -1
+		l.ep, l.portion, l.queued, l.err = *ep, nil, 0, nil
+		if lanes > 1 {
+			l.ep.Sink = &l.sink
 		}
 		l.ways[port].begin(0, l.ep.Sink)
 	}
 	stretches := (b.N + stretchRows - 1) / stretchRows
-	if lanes == 1 {
-		l := o.lanes[0]
-		for i := range stretches {
-			l.run(port, p, b, i)
-		}
-		o.waiting += l.queued
-		return l.err
+	if lanes > 1 {
+		return o.scatterAside(ep, o.lanes[:lanes], port, b, stretches)
 	}
-	spans := make([]span, lanes)
-	for w := range spans {
-		spans[w].set(Range(w, lanes, stretches))
-	}
-	o.workers.Run(lanes, func(w int) { o.lanes[w].runSpans(port, p, b, spans) })
-	return o.lineUp(ep, o.lanes[:lanes])
-}
-
-// lineUp queues the pieces that lanes have filled side by side, and gives what they found to the epoch's sink.
-func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane) error {
-	var failed *lane
-	var recs []record
-	for _, l := range lanes {
-		o.waiting += l.queued
-		recs = append(recs, l.sink.take()...)
-		if l.err != nil && (failed == nil || l.first < failed.first) {
-			failed = l
-		}
-	}
-	if err := replay(recs, ep.Sink); err != nil {
-		return err
-	}
-	if failed != nil {
-		return failed.err
-	}
-	for i := range o.slots {
-		q := &o.slots[i].queue
-		n := len(q.pieces)
-		for _, f := range q.lanes[:len(lanes)] {
-			q.pieces = append(q.pieces, f.ahead...)
-			clear(f.ahead)
-			f.ahead = f.ahead[:0]
-		}
-		came := q.pieces[n:]
-		slices.SortStableFunc(came, func(a, b piece) int { return cmp.Compare(a.first, b.first) })
-		for k := range came {
-			came[k].first = 0
-		}
-	}
-	return nil
-}
-
-// span is the stretches [lo, hi) that are left of a lane's part.
-type span struct{ atomic.Uint64 }
-
-func (s *span) set(lo, hi int) { s.Store(uint64(lo)<<32 | uint64(hi)) }
-
-// take takes one stretch, the last one for other lanes than the one whose part it is: none if it gives -1.
-func (s *span) take(last bool) int {
-	for {
-		x := s.Load()
-		lo, hi := x>>32, x&math.MaxUint32
-		switch {
-		case lo == hi:
-			return -1
-		case last && s.CompareAndSwap(x, lo<<32|(hi-1)):
-			return int(hi - 1)
-		case !last && s.CompareAndSwap(x, (lo+1)<<32|hi):
-			return int(lo)
-		}
-	}
-}
-
-// runSpans takes the lane's part of b on the way of a port, and then stretches of others' parts from their ends: a lane that began late is not waited for.
-func (l *lane) runSpans(port int, p *path, b *batch.Batch, spans []span) {
-	for k := 0; k < len(spans) && l.err == nil; {
-		i := spans[(l.number+k)%len(spans)].take(k > 0)
-		if i < 0 {
-			k++
-			continue
-		}
-		if k > 0 || l.first < 0 {
-			l.first = i
-		}
-		l.sink.at = l.first
+	l := o.lanes[0]
+	for i := range stretches {
 		l.run(port, p, b, i)
 	}
+	o.waiting += l.queued
+	return l.err
 }
 
 // run takes a stretch of b on the way of a port.
@@ -377,12 +299,11 @@ func (l *lane) cutUp(port int, w *way, b *batch.Batch, env *kernel.Env) error {
 			if len(sel) == b.N {
 				sel = nil
 			}
-			if l.alone {
-				q := &l.slots[i].queue
-				q.pieces = f.add(q.pieces, l, port, b, sel)
-			} else {
-				f.ahead = f.add(f.ahead, l, port, b, sel)
+			to := &l.slots[i].queue.pieces
+			if l.portion != nil {
+				to = &l.portion.pieces[i]
 			}
+			*to = f.add(*to, l, port, b, sel)
 		}
 	}
 	return nil

@@ -1,0 +1,158 @@
+package partition
+
+import (
+	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/sql/batch"
+)
+
+// A large batch goes to the slots in portions. Workers take the next one each, copy its rows for the slots, and then give their own slots what
+// others and they have copied so far. So a row that is copied is used while it is in the near caches, and nobody waits between copying and using.
+
+// portion is the stretches [lo, hi) of a batch, and what has come of them.
+type portion struct {
+	lo, hi int
+	done   atomic.Bool // the pieces are there
+	pieces [][]piece   // by slot
+}
+
+// handout is a batch on its way to the slots in portions.
+type handout struct {
+	all   []*portion // memory of portions
+	cut   []*portion // in the order of their rows
+	taken atomic.Int32
+}
+
+// divide cuts a batch of so many stretches into portions for lanes. A slot should get as many rows of each as a batch has: what operators do once a batch
+// then does not count, and the rows are in the near caches when they come.
+func (o *Operator) divide(lanes, stretches int) {
+	most := max(stretches/(2*lanes), 1)
+	each := most
+	if o.kept > 0 {
+		each = min(max(int(float64(batch.Target*len(o.slots))/(o.kept*stretchRows)), 1), most)
+	}
+	h := &o.handout
+	h.cut = h.cut[:0]
+	for lo := 0; lo < stretches; lo += each {
+		if n := len(h.cut); n == len(h.all) {
+			h.all = append(h.all, &portion{pieces: make([][]piece, len(o.slots))})
+		}
+		x := h.all[len(h.cut)]
+		x.lo, x.hi = lo, min(lo+each, stretches)
+		x.done.Store(false)
+		h.cut = append(h.cut, x)
+	}
+	h.taken.Store(0)
+}
+
+// next gives the number of a portion that nobody has taken, -1 if there is none.
+func (h *handout) next() int {
+	if int(h.taken.Load()) < len(h.cut) {
+		if i := int(h.taken.Add(1)) - 1; i < len(h.cut) {
+			return i
+		}
+	}
+	return -1
+}
+
+// scatterAside takes b through lanes that work side by side, and slots' operators some of what comes out of it. The rest waits in their queues.
+func (o *Operator) scatterAside(ep *dataflow.Epoch, lanes []*lane, port int, b *batch.Batch, stretches int) error {
+	o.divide(len(lanes), stretches)
+	o.beginAside(ep)
+	o.workers.Run(len(lanes), func(w int) { o.runPortions(w, len(lanes), port, b) })
+	return o.lineUp(ep, lanes, b.N)
+}
+
+// beginAside readies the slots for portions.
+func (o *Operator) beginAside(ep *dataflow.Epoch) {
+	o.aside = true
+	for i := range o.slots {
+		s := &o.slots[i]
+		s.had, s.err, s.ep = 0, nil, *ep
+		s.beginAside()
+	}
+}
+
+// runPortions is what worker w of n does.
+func (o *Operator) runPortions(w, n, port int, b *batch.Batch) {
+	l, h := o.lanes[w], &o.handout
+	lo, hi := Range(w, n, len(o.slots))
+	own := o.slots[lo:hi]
+	for l.err == nil {
+		i := h.next()
+		if i < 0 {
+			break
+		}
+		x := h.cut[i]
+		l.portion, l.sink.at = x, i
+		for k := x.lo; k < x.hi; k++ {
+			l.run(port, o.paths[port], b, k)
+		}
+		if l.err != nil {
+			return // no slot gets what is behind it
+		}
+		x.done.Store(true)
+		for k := range own {
+			for own[k].takeNext(o) {
+			}
+		}
+	}
+	// While others copy their last portion there is still something to do.
+	for more := true; more && !h.cut[len(h.cut)-1].done.Load(); {
+		more = false
+		for k := range own {
+			more = own[k].takeNext(o) || more
+		}
+	}
+}
+
+// takeNext gives the slot's operator what the next portion has for it. Portions come in order; false: the next one is not done, or the operator has failed.
+func (s *slot) takeNext(o *Operator) bool {
+	cut := o.handout.cut
+	if s.err != nil || s.had == len(cut) || !cut[s.had].done.Load() {
+		return false
+	}
+	if s.err = s.takeAll(o.paths); s.err != nil { // of batches before
+		return false
+	}
+	x := &cut[s.had].pieces[s.number]
+	s.had++
+	s.err = s.takePieces(o.paths, *x)
+	*x = (*x)[:0]
+	return true
+}
+
+// lineUp queues what lanes have filled and slots have not had of a batch of n rows, and gives what lanes found to the epoch's sink.
+func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane, n int) error {
+	var failed *lane
+	var recs []record
+	queued := 0
+	for _, l := range lanes {
+		queued += l.queued
+		recs = append(recs, l.sink.take()...)
+		if l.err != nil && (failed == nil || l.sink.at < failed.sink.at) {
+			failed = l
+		}
+	}
+	if err := replay(recs, ep.Sink); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed.err
+	}
+	for i := range o.slots {
+		s := &o.slots[i]
+		if s.err != nil {
+			return s.err
+		}
+		for _, x := range o.handout.cut[s.had:] {
+			s.queue.pieces = append(s.queue.pieces, x.pieces[i]...)
+			clear(x.pieces[i])
+			x.pieces[i] = x.pieces[i][:0]
+		}
+	}
+	o.waiting += queued
+	o.kept = float64(queued) / float64(n)
+	return nil
+}
