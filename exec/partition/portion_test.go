@@ -38,11 +38,23 @@ func (h *hinderer) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 	return out(b)
 }
 
-// TestPortions: whichever worker takes which portions, and whether slots get them at once or later, slots get the rows of a batch in its order, and letters come in
-// it too.
+// numbered gives n rows of some keys whose numbers follow from.
+func numbered(r *rand.Rand, from, n int) *batch.Batch {
+	b := batch.New(two, n)
+	for i := range n {
+		b.Cols[0].AppendString(fmt.Sprint("k", r.IntN(100)))
+		b.Cols[1].AppendInt(int64(from + i))
+		b.EndRow(1)
+	}
+	return b
+}
+
+// TestPortions: whichever worker takes which portions, and whether slots get them at once or later, slots get the rows of several batches in their order, and letters
+// come in it too.
 func TestPortions(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
+	sizes := map[int]bool{} // of portions, in stretches
 	for range 30 {
 		const number = 3
 		ops, ls := []dataflow.Operator{}, []*lister{}
@@ -63,30 +75,36 @@ func TestPortions(t *testing.T) {
 		if err := o.addLanes(number); err != nil {
 			t.Fatal(err)
 		}
-		b := batch.New(two, 0)
-		for i := range stretchRows*(number+r.IntN(9)) - r.IntN(stretchRows) {
-			b.Cols[0].AppendString(fmt.Sprint("k", r.IntN(100)))
-			b.Cols[1].AppendInt(int64(i))
-			b.EndRow(1)
-		}
-		// Each worker begins while the one before it copies a portion, of which slots wait, and takes all that is left. Portions are larger or smaller.
-		o.kept = r.Float64()
-		order, ep := r.Perm(number), &dataflow.Epoch{Sink: s}
+		ep, all, want := &dataflow.Epoch{Sink: s}, 0, []string{}
 		step.BeginEpoch(ep)
 		o.paths[0].from = 0
-		for _, l := range o.lanes[:number] {
-			l.ep, l.ep.Sink = *ep, &l.sink
-			l.ways[0].begin(0, l.ep.Sink)
-		}
-		o.divide(number, (b.N+stretchRows-1)/stretchRows)
-		o.beginAside(ep)
-		for i, w := range order[:number-1] {
-			hs[w].after = 1 + r.IntN(3)
-			hs[w].then = func() { o.runPortions(order[i+1], number, 0, b) }
-		}
-		o.runPortions(order[0], number, 0, b)
-		if err := o.lineUp(ep, o.lanes[:number], b.N); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			b := numbered(r, all, stretchRows*(number+r.IntN(18))-r.IntN(stretchRows))
+			for i := range b.N {
+				if n := b.Cols[1].I64[i]; n%1000 == 0 {
+					want = append(want, fmt.Sprintf("dead 0 %s %d below", b.Cols[0].Bytes(i), n))
+				}
+			}
+			all += b.N
+			for i, l := range o.lanes[:number] {
+				l.ep, l.ep.Sink, l.queued = *ep, &l.sink, 0
+				l.ways[0].begin(0, l.ep.Sink)
+				hs[i].after = 0
+			}
+			o.kept = 0.4 + 2*r.Float64()
+			o.divide(number, (b.N+stretchRows-1)/stretchRows)
+			sizes[o.handout.cut[0].hi] = true
+			o.beginAside(ep)
+			// Each worker begins while the one before it copies a portion, of which slots wait, and takes all that is left.
+			order := r.Perm(number)
+			for i, w := range order[:number-1] {
+				hs[w].after = 1 + r.IntN(3)
+				hs[w].then = func() { o.runPortions(order[i+1], number, 0, b) }
+			}
+			o.runPortions(order[0], number, 0, b)
+			if err := o.lineUp(ep, o.lanes[:number], b.N); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := o.EndEpoch(ep, func(*batch.Batch) error { return nil }); err != nil {
 			t.Fatal(err)
@@ -98,14 +116,13 @@ func TestPortions(t *testing.T) {
 				t.Fatalf("seed %d: the rows of slot %d are not in order", seed, slot)
 			}
 		}
-		var want []string
-		for i := 0; i < b.N; i += 1000 {
-			want = append(want, fmt.Sprintf("dead 0 %s %d below", b.Cols[0].Bytes(i), i))
+		got := slices.DeleteFunc(s.got, func(x string) bool { return !strings.HasSuffix(x, "below") })
+		if total != all || !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %d rows of %d, letters %v, not %v", seed, total, all, got, want)
 		}
-		got := slices.DeleteFunc(s.got, func(x string) bool { return x[len(x)-len("below"):] != "below" })
-		if total != b.N || !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %d rows of %d, letters %v, not %v", seed, total, b.N, got, want)
-		}
+	}
+	if len(sizes) < 2 {
+		t.Errorf("seed %d: portions had %v stretches", seed, sizes)
 	}
 }
 
@@ -160,42 +177,46 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// failer fails at rows with a number, and lists no row after it.
+// failer fails at rows with some numbers, and may get none after that.
 type failer struct {
-	lister
-	at int64
+	t      *testing.T
+	lo, hi int64
+	failed bool
 }
 
-func (f *failer) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
-	for i, n := range b.Cols[1].I64[:b.N] {
-		if n >= f.at {
-			return fmt.Errorf("row %d of port %d", b.Cols[1].I64[i], port)
+func (f *failer) EndEpoch(*dataflow.Epoch, dataflow.Emit) error { return nil }
+
+func (f *failer) Push(_ *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
+	if f.failed {
+		f.t.Errorf("row %d and others after an error", b.Cols[1].I64[0])
+	}
+	for _, n := range b.Cols[1].I64[:b.N] {
+		if f.failed = n >= f.lo && n < f.hi; f.failed {
+			return fmt.Errorf("row %d of port %d", n, port)
 		}
 	}
 	return out(b)
 }
 
-// TestFailure: of lanes that fail the first portion's error is given, and an operator's is, whether it fails when rows are copied or at the end.
+// TestFailure: of lanes that fail the first portion's error is given, and no slot gets rows behind it; an operator's error is given, whether it fails when rows are
+// copied or at the end. Whoever has failed gets no more.
 func TestFailure(t *testing.T) {
-	b := batch.New(two, 0)
-	for i := range 40 * stretchRows {
-		b.Cols[0].AppendString(fmt.Sprint("k", i%100))
-		b.Cols[1].AppendInt(int64(i))
-		b.EndRow(1)
-	}
+	b := numbered(rand.New(rand.NewPCG(1, 1)), 0, 40*stretchRows)
 	for _, at := range []int64{0, 5, 17 * stretchRows, 39*stretchRows + 1} {
 		for _, below := range []bool{true, false} {
-			ops, steps, behind := []dataflow.Operator{}, []*Step{}, &lister{}
+			fails := func() (dataflow.Operator, error) { return &failer{t: t, lo: at, hi: at + 5*stretchRows}, nil }
+			ops, steps, ls := []dataflow.Operator{}, []*Step{}, []*lister{}
 			for range 3 {
-				if below {
-					ops = append(ops, behind)
-					behind = &lister{}
+				l := &lister{}
+				if ls = append(ls, l); below {
+					ops = append(ops, l)
 				} else {
-					ops = append(ops, &failer{at: at})
+					f, _ := fails()
+					ops = append(ops, f)
 				}
 			}
 			if below {
-				steps = append(steps, NewStep(func() (dataflow.Operator, error) { return &failer{at: at}, nil }))
+				steps = append(steps, NewStep(fails))
 			}
 			op, err := New(ops, []Port{{Keys: []plan.Expr{&plan.Col{Index: 0, Typ: two[0]}}, Steps: steps}}, nil, dataflow.InputTypes{two}, &kernel.Env{}, workers.Team{Number: func() int { return 3 }})
 			if err != nil {
@@ -216,6 +237,11 @@ func TestFailure(t *testing.T) {
 			// Of the operators any may be the first, each with its own first row.
 			if err == nil || below && err.Error() != fmt.Sprintf("row %d of port 0", at) || !below && !strings.HasSuffix(err.Error(), " of port 0") {
 				t.Errorf("fails at %d, below %v: %v", at, below, err)
+			}
+			for slot, l := range ls {
+				if n := len(l.rows); n > 0 && l.rows[n-1].n >= at {
+					t.Errorf("fails at %d: slot %d got row %d", at, slot, l.rows[n-1].n)
+				}
 			}
 		}
 	}
