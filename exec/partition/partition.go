@@ -13,8 +13,8 @@ import (
 // MaxSlots bounds the slots of an operator.
 const MaxSlots = 256
 
-// flushRows is the number of waiting rows at which they are worked off before the epoch's end: it bounds memory. It is more than epochs mostly have, whose rows are
-// worked off together with their end: each time that the slots run, one worker waits for another.
+// flushRows is the number of rows at which what waits is worked off, and what it gives passed on, before the epoch's end: it bounds memory. It is more than epochs
+// mostly have, whose rows are worked off together with their end: each time that the slots run, one worker waits for another.
 const flushRows = 1 << 17
 
 // Operator is one operator as several instances, each with the keys of its slot. Like any operator it is used from one goroutine; the
@@ -25,10 +25,10 @@ type Operator struct {
 	env     *kernel.Env
 	workers workers.Team // as many as there are partitions
 	lanes   []*lane
-	waiting int // rows in queues
-	flushed int // rows of the epoch that were in queues
+	waiting int // rows for slots since what these gave was last passed on: in queues, or had in portions already
+	flushed int // rows of the epoch before those
 	handout handout
-	kept    float64 // which part of the rows of the last batch that went to the slots in portions was for them
+	kept    float64 // rows for the slots by row of the last batch in portions: filters make it less than 1, windows more
 	aside   bool    // slots have run beside others since what they gave was passed on
 	// How long it took in the last epoch to work off what waited at its end, and to end it.
 	taking, ending time.Duration
@@ -41,7 +41,7 @@ type slot struct {
 	behind []*chain // by port
 	above  *chain
 	queue  queue
-	had    int         // portions of the batch at hand
+	had    int         // portions of the batch at hand that the operator was given
 	rows   batch.Batch // the piece at hand, with its hashes
 	ep     dataflow.Epoch
 	// Of the run: where the operator's output goes, and where that of the steps above does.
@@ -89,7 +89,7 @@ func (o *Operator) Instances() []dataflow.Operator {
 	return ops
 }
 
-// Push implements dataflow.Operator: it queues the rows.
+// Push implements dataflow.Operator: it queues the rows. Of a large batch slots may get some at once; what these give comes out with the rest.
 func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out dataflow.Emit) error {
 	if err := o.scatter(ep, port, b); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (o *Operator) Push(ep *dataflow.Epoch, port int, b *batch.Batch, out datafl
 	return nil
 }
 
-// flush runs what is queued.
+// flush works off what is queued, and passes on what has come of all rows so far.
 func (o *Operator) flush(ep *dataflow.Epoch, out dataflow.Emit) error {
 	parallel := o.waiting >= parallelRows
 	o.flushed += o.waiting

@@ -10,22 +10,23 @@ import (
 // A large batch goes to the slots in portions. Workers take the next one each, copy its rows for the slots, and then give their own slots what
 // others and they have copied so far. So a row that is copied is used while it is in the near caches, and nobody waits between copying and using.
 
-// portion is the stretches [lo, hi) of a batch, and what has come of them.
+// portion is the stretches [lo, hi) of a batch, and what has come of them. It is the lane's that took it until it is done; then the pieces for a slot are those of
+// the worker that owns the slot.
 type portion struct {
 	lo, hi int
-	done   atomic.Bool // the pieces are there
+	done   atomic.Bool // all pieces are there
 	pieces [][]piece   // by slot
 }
 
 // handout is a batch on its way to the slots in portions.
 type handout struct {
-	all   []*portion // memory of portions
-	cut   []*portion // in the order of their rows
-	taken atomic.Int32
+	all   []*portion   // memory of portions
+	cut   []*portion   // in the order of their rows
+	taken atomic.Int32 // portions, or more once there are none
 }
 
-// divide cuts a batch of so many stretches into portions for lanes. A slot should get as many rows of each as a batch has: what operators do once a batch
-// then does not count, and the rows are in the near caches when they come.
+// divide cuts a batch of so many stretches into portions for lanes. A slot should get batch.Target rows of each: what operators do once a batch then does not
+// count, and the rows are in the near caches when they come. But each lane should have two portions or more.
 func (o *Operator) divide(lanes, stretches int) {
 	most := max(stretches/(2*lanes), 1)
 	each := most
@@ -56,7 +57,7 @@ func (h *handout) next() int {
 	return -1
 }
 
-// scatterAside takes b through lanes that work side by side, and slots' operators some of what comes out of it. The rest waits in their queues.
+// scatterAside takes b through lanes that work side by side, and gives the slots' operators some of what comes out. The rest waits in their queues.
 func (o *Operator) scatterAside(ep *dataflow.Epoch, lanes []*lane, port int, b *batch.Batch, stretches int) error {
 	o.divide(len(lanes), stretches)
 	o.beginAside(ep)
@@ -74,23 +75,19 @@ func (o *Operator) beginAside(ep *dataflow.Epoch) {
 	}
 }
 
-// runPortions is what worker w of n does.
+// runPortions is what worker w of n does. It waits for nobody: what its slots cannot have yet when there is nothing left to copy is queued.
 func (o *Operator) runPortions(w, n, port int, b *batch.Batch) {
 	l, h := o.lanes[w], &o.handout
 	lo, hi := Range(w, n, len(o.slots))
 	own := o.slots[lo:hi]
-	for l.err == nil {
-		i := h.next()
-		if i < 0 {
-			break
-		}
+	for i := h.next(); i >= 0; i = h.next() {
 		x := h.cut[i]
 		l.portion, l.sink.at = x, i
 		for k := x.lo; k < x.hi; k++ {
 			l.run(port, o.paths[port], b, k)
 		}
 		if l.err != nil {
-			return // no slot gets what is behind it
+			return // it is never done, so no slot gets what is behind it
 		}
 		x.done.Store(true)
 		for k := range own {
@@ -107,7 +104,7 @@ func (o *Operator) runPortions(w, n, port int, b *batch.Batch) {
 	}
 }
 
-// takeNext gives the slot's operator what the next portion has for it. Portions come in order; false: the next one is not done, or the operator has failed.
+// takeNext gives the slot's operator what the next portion has for it. Portions come in order; false: there is none, it is not done, or the operator has failed.
 func (s *slot) takeNext(o *Operator) bool {
 	cut := o.handout.cut
 	if s.err != nil || s.had == len(cut) || !cut[s.had].done.Load() {
@@ -123,7 +120,8 @@ func (s *slot) takeNext(o *Operator) bool {
 	return true
 }
 
-// lineUp queues what lanes have filled and slots have not had of a batch of n rows, and gives what lanes found to the epoch's sink.
+// lineUp queues what lanes have filled and slots have not had of a batch of n rows, and gives what lanes found to the epoch's sink. The error is that of the first
+// portion that failed, so the same whichever lanes took which; else that of a slot's operator.
 func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane, n int) error {
 	var failed *lane
 	var recs []record

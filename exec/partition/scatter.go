@@ -124,7 +124,7 @@ type queue struct {
 	lanes  []*filler
 }
 
-// lane takes rows through the steps before the cut and copies them to the queues, on one goroutine. What it writes for each row lies apart from
+// lane takes rows through the steps before the cut and copies them to the queues, or to portions, on one goroutine. What it writes for each row lies apart from
 // other lanes'.
 type lane struct {
 	number  int
@@ -233,8 +233,8 @@ const scatterRows = 256
 // stretchRows is the number of rows that a lane takes through the steps at a time, a multiple of 64. Letters come stretch by stretch, however many lanes there are.
 const stretchRows = 1 << 12
 
-// scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. Lanes take
-// portions of a large batch side by side.
+// scatter takes the rows of b through the steps that they have not gone through, and queues what comes out in the slots of their keys. Of a large batch
+// several lanes take portions side by side, and slots get some of them at once (portion.go).
 func (o *Operator) scatter(ep *dataflow.Epoch, port int, b *batch.Batch) error {
 	lanes, p := 1, o.paths[port]
 	if b.N >= parallelRows {
@@ -279,8 +279,8 @@ func (l *lane) run(port int, p *path, b *batch.Batch, i int) {
 	l.err = emit(&w.stretch)
 }
 
-// cutUp queues rows that have gone through the steps before the cut. It goes by blocks, so that a block is still in the near caches when the
-// last slot takes its rows; smaller ones cost more in calls, of which there is one a slot and column, than nearer caches save.
+// cutUp copies rows that have gone through the steps before the cut to the queues, or to the portion at hand. It goes by blocks, so that a block is still in the
+// near caches when the last slot takes its rows; smaller ones cost more in calls, of which there is one a slot and column, than nearer caches save.
 func (l *lane) cutUp(port int, w *way, b *batch.Batch, env *kernel.Env) error {
 	l.ep.Port = port
 	keys, rows, err := w.keys.Eval(&l.ep, env, b)
