@@ -44,10 +44,13 @@ func lookAtCores() cores {
 		return cores{gain: 1}
 	}
 	var line [16]atomic.Int64 // the first word; the others keep what is around it away
-	var theirs [gainRounds]time.Duration
+	var alone, both, theirs [gainRounds]time.Duration
 	done := make(chan struct{})
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	for k := range alone { // nobody waits beside it, as that would be work
+		alone[k] = compute(k)
+	}
 	// meet waits for the other, who answers the number before.
 	meet := func(i int64) {
 		for line[0].Load() != i {
@@ -77,9 +80,7 @@ func lookAtCores() cores {
 		ask(i)
 	}
 	c := cores{trip: time.Since(start) / (lineTrips - 1)}
-	var alone, both [gainRounds]time.Duration
 	for k := range both {
-		alone[k] = compute(k)
 		ask(lineTrips + int64(k))
 		both[k] = compute(k)
 	}

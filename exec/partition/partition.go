@@ -28,8 +28,7 @@ type Operator struct {
 	waiting int // rows for slots since what these gave was last passed on: in queues, or had in portions already
 	flushed int // rows of the epoch before those
 	handout handout
-	kept    float64 // rows for the slots by row of the last batch in portions: filters make it less than 1, windows more
-	aside   bool    // slots have run beside others since what they gave was passed on
+	aside   bool // slots have run beside others since what they gave was passed on
 	// How long it took in the last epoch to work off what waited at its end, and to end it.
 	taking, ending time.Duration
 }

@@ -1,10 +1,13 @@
 package partition
 
 import (
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/sql/batch"
+	"github.com/tidemarkdb/tidemark/sql/workers"
 )
 
 // A large batch goes to the slots in portions. Workers take the next one each, copy its rows for the slots, and then give their own slots what
@@ -23,15 +26,19 @@ type handout struct {
 	all   []*portion   // memory of portions
 	cut   []*portion   // in the order of their rows
 	taken atomic.Int32 // portions, or more once there are none
+	done  atomic.Int32 // portions
 }
+
+// over says that all portions are done.
+func (h *handout) over() bool { return int(h.done.Load()) == len(h.cut) }
 
 // divide cuts a batch of so many stretches into portions for lanes. A slot should get batch.Target rows of each: what operators do once a batch then does not
 // count, and the rows are in the near caches when they come. But each lane should have two portions or more.
-func (o *Operator) divide(lanes, stretches int) {
+func (o *Operator) divide(p *path, lanes, stretches int) {
 	most := max(stretches/(2*lanes), 1)
 	each := most
-	if o.kept > 0 {
-		each = min(max(int(float64(batch.Target*len(o.slots))/(o.kept*stretchRows)), 1), most)
+	if p.kept > 0 {
+		each = min(max(int(float64(batch.Target*len(o.slots))/(p.kept*stretchRows)), 1), most)
 	}
 	h := &o.handout
 	h.cut = h.cut[:0]
@@ -45,6 +52,7 @@ func (o *Operator) divide(lanes, stretches int) {
 		h.cut = append(h.cut, x)
 	}
 	h.taken.Store(0)
+	h.done.Store(0)
 }
 
 // next gives the number of a portion that nobody has taken, -1 if there is none.
@@ -59,10 +67,10 @@ func (h *handout) next() int {
 
 // scatterAside takes b through lanes that work side by side, and gives the slots' operators some of what comes out. The rest waits in their queues.
 func (o *Operator) scatterAside(ep *dataflow.Epoch, lanes []*lane, port int, b *batch.Batch, stretches int) error {
-	o.divide(len(lanes), stretches)
+	o.divide(o.paths[port], len(lanes), stretches)
 	o.beginAside(ep)
 	o.workers.Run(len(lanes), func(w int) { o.runPortions(w, len(lanes), port, b) })
-	return o.lineUp(ep, lanes, b.N)
+	return o.endAside(ep, lanes, port, b.N)
 }
 
 // beginAside readies the slots for portions.
@@ -75,31 +83,43 @@ func (o *Operator) beginAside(ep *dataflow.Epoch) {
 	}
 }
 
-// runPortions is what worker w of n does. It waits for nobody: what its slots cannot have yet when there is nothing left to copy is queued.
+// lastWait is how long at most a worker waits for portions that others are copying when all are taken: several times what it takes to copy one.
+const lastWait = 50 * time.Microsecond
+
+// runPortions is what worker w of n does. It gives its slots all they can get, so that little is left for the end of the epoch, where workers wait for each other
+// once more. What they cannot have yet when others take long is queued.
 func (o *Operator) runPortions(w, n, port int, b *batch.Batch) {
 	l, h := o.lanes[w], &o.handout
 	lo, hi := Range(w, n, len(o.slots))
 	own := o.slots[lo:hi]
 	for i := h.next(); i >= 0; i = h.next() {
-		x := h.cut[i]
-		l.portion, l.sink.at = x, i
-		for k := x.lo; k < x.hi; k++ {
-			l.run(port, o.paths[port], b, k)
+		if l.take(port, o.paths[port], b, i, h); l.err != nil {
+			return
 		}
-		if l.err != nil {
-			return // it is never done, so no slot gets what is behind it
-		}
-		x.done.Store(true)
-		for k := range own {
-			for own[k].takeNext(o) {
-			}
-		}
+		o.takeDone(own)
 	}
-	// While others copy their last portion there is still something to do.
-	for more := true; more && !h.cut[len(h.cut)-1].done.Load(); {
-		more = false
-		for k := range own {
-			more = own[k].takeNext(o) || more
+	if workers.Await(lastWait, h.over) {
+		o.takeDone(own)
+	}
+}
+
+// take takes portion i of b. If it fails it is never done, so no slot gets what is behind it.
+func (l *lane) take(port int, p *path, b *batch.Batch, i int, h *handout) {
+	x := h.cut[i]
+	l.portion, l.sink.at = x, i
+	for k := x.lo; k < x.hi; k++ {
+		l.run(port, p, b, k)
+	}
+	if l.err == nil {
+		x.done.Store(true)
+		h.done.Add(1)
+	}
+}
+
+// takeDone gives slots what portions have for them that are done.
+func (o *Operator) takeDone(own []slot) {
+	for k := range own {
+		for own[k].takeNext(o) {
 		}
 	}
 }
@@ -120,9 +140,9 @@ func (s *slot) takeNext(o *Operator) bool {
 	return true
 }
 
-// lineUp queues what lanes have filled and slots have not had of a batch of n rows, and gives what lanes found to the epoch's sink. The error is that of the first
+// endAside queues what lanes have filled and slots have not had of a batch of n rows, and gives what lanes found to the epoch's sink. The error is that of the first
 // portion that failed, so the same whichever lanes took which; else that of a slot's operator.
-func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane, n int) error {
+func (o *Operator) endAside(ep *dataflow.Epoch, lanes []*lane, port, n int) error {
 	var failed *lane
 	var recs []record
 	queued := 0
@@ -132,6 +152,9 @@ func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane, n int) error {
 		if l.err != nil && (failed == nil || l.sink.at < failed.sink.at) {
 			failed = l
 		}
+	}
+	if failed != nil { // what others found behind it is as if they had not come there
+		recs = slices.DeleteFunc(recs, func(r record) bool { return r.at > failed.sink.at })
 	}
 	if err := replay(recs, ep.Sink); err != nil {
 		return err
@@ -151,6 +174,6 @@ func (o *Operator) lineUp(ep *dataflow.Epoch, lanes []*lane, n int) error {
 		}
 	}
 	o.waiting += queued
-	o.kept = float64(queued) / float64(n)
+	o.paths[port].kept = float64(queued) / float64(n)
 	return nil
 }

@@ -91,8 +91,8 @@ func TestPortions(t *testing.T) {
 				l.ways[0].begin(0, l.ep.Sink)
 				hs[i].after = 0
 			}
-			o.kept = 0.4 + 2*r.Float64()
-			o.divide(number, (b.N+stretchRows-1)/stretchRows)
+			o.paths[0].kept = 0.4 + 2*r.Float64()
+			o.divide(o.paths[0], number, (b.N+stretchRows-1)/stretchRows)
 			sizes[o.handout.cut[0].hi] = true
 			o.beginAside(ep)
 			// Each worker begins while the one before it copies a portion, of which slots wait, and takes all that is left.
@@ -102,7 +102,7 @@ func TestPortions(t *testing.T) {
 				hs[w].then = func() { o.runPortions(order[i+1], number, 0, b) }
 			}
 			o.runPortions(order[0], number, 0, b)
-			if err := o.lineUp(ep, o.lanes[:number], b.N); err != nil {
+			if err := o.endAside(ep, o.lanes[:number], 0, b.N); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -159,9 +159,9 @@ func TestDivide(t *testing.T) {
 		{2, 2, 16, 1, 1}, {2, 2, 16, 0.25, 4}, {2, 2, 16, 0.001, 4}, {2, 2, 16, 0, 4}, {2, 2, 64, 0.1, 10}, {2, 2, 3, 0.5, 1},
 		{8, 4, 32, 1, 4}, {8, 8, 32, 1, 2}, {4, 2, 16, 7, 1}, {256, 2, 1, 1, 1},
 	} {
-		o := &Operator{slots: make([]slot, c.slots), kept: c.kept}
+		o := &Operator{slots: make([]slot, c.slots)}
 		for range 2 {
-			o.divide(c.lanes, c.stretches)
+			o.divide(&path{kept: c.kept}, c.lanes, c.stretches)
 			at := 0
 			for i, x := range o.handout.cut {
 				if x.lo != at || x.hi <= at || x.hi-x.lo != c.each && i < len(o.handout.cut)-1 || len(x.pieces) != c.slots || x.done.Load() {

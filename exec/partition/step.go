@@ -88,6 +88,8 @@ type path struct {
 	from  int // where the batch at hand came in, by level; len(steps): at the port
 	keys  []plan.Expr
 	in    []types.Type
+	// kept is the rows for the slots by row of the last batch in portions: filters make it less than 1, windows more.
+	kept float64
 }
 
 // newPath takes a port, whose columns have the types in.

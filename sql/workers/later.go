@@ -40,7 +40,7 @@ func (l *Later) Finish() {
 	for l.one() {
 	}
 	offered.CompareAndSwap(l, nil)
-	for !await(patience, func() bool { return l.ended.Load() == l.n }) {
+	for !Await(patience, func() bool { return l.ended.Load() == l.n }) {
 		time.Sleep(patience) // whoever has the last piece does not run
 	}
 	l.f = nil

@@ -154,7 +154,7 @@ func try(f func(i int), i int) (panicked any) {
 // wait returns when all pieces have ended.
 func (j *job) wait() {
 	all := func() bool { return int(j.ended.Load()) == len(j.pieces) }
-	if await(patience, all) {
+	if Await(patience, all) {
 		return
 	}
 	j.asleep.Store(true)
@@ -185,7 +185,7 @@ func (h *helper) wake(first int) {
 func (h *helper) help(first int) {
 	called := func() bool { return h.next.Load() != nil }
 	for {
-		if await(linger, called) {
+		if Await(linger, called) {
 			if j := h.next.Swap(nil); j != nil {
 				j.work(first)
 			}
@@ -199,9 +199,9 @@ func (h *helper) help(first int) {
 	}
 }
 
-// await looks busily for what comes, for so long at most, and says whether it came. Goroutines that are ready to run on this core go before it, and meanwhile it
-// does what a Later offers.
-func await(most time.Duration, come func() bool) bool {
+// Await looks busily for what comes, for so long at most, and says whether it came. Goroutines that are ready to run on this core go before it, and meanwhile it
+// does what a Later offers. Any goroutine may call it, from within a piece of work too: it is for some ten microseconds.
+func Await(most time.Duration, come func() bool) bool {
 	if come() {
 		return true
 	}
