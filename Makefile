@@ -5,7 +5,7 @@ PORT    ?= 7432
 TIMEOUT ?= 20m
 export CGO_ENABLED := 0
 
-CONCURRENT := ./exec/engine/... ./exec/dataflow ./state/... ./checkpoint/... ./wire/...
+CONCURRENT := ./exec/engine/... ./exec/dataflow ./exec/partition ./sql/workers ./state/... ./checkpoint/... ./wire/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help build run test race lint slt golden fuzz bench bench-peers clean
