@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
 	"github.com/tidemarkdb/tidemark/exec/kernel"
+	"github.com/tidemarkdb/tidemark/exec/rowenc"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/catalog"
@@ -129,6 +130,7 @@ type epochState struct {
 	weights               []int64
 	slots                 []int32
 	dead                  map[int32]bool
+	failed                []kernel.RowError // of the batch at hand, of each of its dead rows one
 	sorter                sorter
 	fresh                 freshRows
 	span                  *batch.Vector // the event key of all rows that come out; nil: render makes it
@@ -233,11 +235,11 @@ func (g *group) TakesHashes() bool { return g.keys.textKey() }
 
 // push takes rows that have the windows that they belong to.
 func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
-	var err error
+	g.failed = g.failed[:0]
 	dead := func(row int, e *sqlerr.Error) {
-		if err == nil && !g.dead[int32(row)] {
+		if !g.dead[int32(row)] {
 			g.dead[int32(row)] = true
-			err = ep.Sink.Dead(ep, b, row, e)
+			g.failed = append(g.failed, kernel.RowError{Row: row, Err: e})
 		}
 	}
 	clear(g.dead)
@@ -263,20 +265,25 @@ func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
 	if len(g.dead) > 0 {
 		rows = g.alive(rows)
 	}
-	if err == nil {
-		rows, err = g.route(ep, b, rows)
-	}
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	sel := rows
-	if len(rows) == b.N {
-		sel = nil
-	}
-	before := len(g.dead)
-	g.prog.evaluate(b, sel, dead)
+	rows, err := g.route(ep, b, rows)
 	if err != nil {
 		return err
+	}
+	before := len(g.dead)
+	if len(rows) > 0 {
+		sel := rows
+		if len(rows) == b.N {
+			sel = nil
+		}
+		g.prog.evaluate(b, sel, dead)
+	}
+	if len(g.failed) > 0 {
+		if err := g.bury(ep, b); err != nil {
+			return err
+		}
+	}
+	if len(rows) == 0 {
+		return nil
 	}
 	if len(g.dead) > before {
 		for _, t := range g.active {
@@ -292,6 +299,29 @@ func (g *group) push(ep *dataflow.Epoch, b *batch.Batch) error {
 		slices.SortFunc(tail, func(x, y touch) int { return int(x.ord - y.ord) })
 	}
 	g.ord += int64(b.N)
+	return nil
+}
+
+// bury gives the rows of b that failed to the dead letters, in order, whether it was a key or an argument that failed: how rows are cut into
+// batches is then of no account. Those of sliding windows are held until all windows of the batch have had it.
+func (g *group) bury(ep *dataflow.Epoch, b *batch.Batch) error {
+	if s := g.slides; s != nil {
+		for _, f := range g.failed {
+			s.held = append(s.held, heldError{f, s.at})
+		}
+		return nil
+	}
+	return buryRows(ep, b, g.failed)
+}
+
+// buryRows gives a letter for each error, of which a row has one at most, in the order of the rows.
+func buryRows(ep *dataflow.Epoch, b *batch.Batch, failed []kernel.RowError) error {
+	rowenc.SortErrors(failed)
+	for _, f := range failed {
+		if err := ep.Sink.Dead(ep, b, f.Row, f.Err); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

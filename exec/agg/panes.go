@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
+	"github.com/tidemarkdb/tidemark/exec/kernel"
 	"github.com/tidemarkdb/tidemark/planner/plan"
 	"github.com/tidemarkdb/tidemark/sql/batch"
 	"github.com/tidemarkdb/tidemark/sql/sqlerr"
@@ -34,7 +35,15 @@ type slides struct {
 	col         int   // of the window in the input
 	win         *batch.Vector
 	ords        []int64
-	*panes      // nil: the general way only
+	at          int         // the window at hand, counted from a row's first
+	held        []heldError // of the batch at hand
+	*panes                  // nil: the general way only
+}
+
+// heldError is the error of a row with the window that it had, counted from the row's first.
+type heldError struct {
+	kernel.RowError
+	window int
 }
 
 // panes are the rows that were not merged yet.
@@ -185,8 +194,9 @@ func (g *group) pushGeneral(ep *dataflow.Epoch, b *batch.Batch, rows []int32) er
 		b = b.Select(rows)
 	}
 	starts := b.Cols[s.col].I64[:b.N]
-	defer func() { s.ords, g.ords = s.ords[:0], nil }()
+	defer func() { s.ords, g.ords, s.held = s.ords[:0], nil, s.held[:0] }()
 	for j := range s.count {
+		s.at = j
 		back := int64(s.count-1-j) * s.slide
 		s.win.Resize(b.N)
 		for k, x := range starts {
@@ -203,6 +213,24 @@ func (g *group) pushGeneral(ep *dataflow.Epoch, b *batch.Batch, rows []int32) er
 			g.ords = s.ords
 		}
 		if err := g.push(ep, &x); err != nil {
+			return err
+		}
+	}
+	return s.buryHeld(ep, b)
+}
+
+// buryHeld gives the letters of a batch's rows: row by row, and of a row window by window.
+func (s *slides) buryHeld(ep *dataflow.Epoch, b *batch.Batch) error {
+	if len(s.held) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(s.held, func(x, y heldError) int { return cmp.Compare(x.Row, y.Row) })
+	x := batch.Batch{N: b.N, Weights: b.Weights, Cols: slices.Clone(b.Cols)}
+	x.Cols[s.col] = s.win
+	for _, h := range s.held {
+		start := b.Cols[s.col].I64[h.Row] - int64(s.count-1-h.window)*s.slide
+		s.win.I64[h.Row], s.win.J64[h.Row] = start, start+s.size
+		if err := ep.Sink.Dead(ep, &x, h.Row, h.Err); err != nil {
 			return err
 		}
 	}

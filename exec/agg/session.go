@@ -38,6 +38,7 @@ type session struct {
 	from, to []int64 // the session of each row of the batch
 	rows     []int32
 	dead     map[int32]bool
+	failed   []kernel.RowError // of the batch at hand, of each of its dead rows one
 }
 
 // sessionStore keeps the sessions of one operator.
@@ -129,11 +130,11 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 	}
 	s.begin(ep)
 	clear(s.dead)
-	var err error
+	s.failed = s.failed[:0]
 	dead := func(row int, e *sqlerr.Error) {
-		if err == nil && !s.dead[int32(row)] {
+		if !s.dead[int32(row)] {
 			s.dead[int32(row)] = true
-			err = ep.Sink.Dead(ep, b, row, e)
+			s.failed = append(s.failed, kernel.RowError{Row: row, Err: e})
 		}
 	}
 	eval := func(k *kernel.Kernel) *batch.Vector {
@@ -157,12 +158,11 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 	}
 	s.keys.take(b)
 	s.spans(ep, b, times, gaps, dead)
-	if err != nil || len(s.rows) == 0 {
-		return err
-	}
 	before := len(s.dead)
-	s.prog.evaluate(b, s.rows, dead)
-	if err != nil {
+	if len(s.rows) > 0 {
+		s.prog.evaluate(b, s.rows, dead)
+	}
+	if err := buryRows(ep, b, s.failed); err != nil || len(s.rows) == 0 {
 		return err
 	}
 	if len(s.dead) > before {

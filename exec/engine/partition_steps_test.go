@@ -3,9 +3,12 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidemarkdb/tidemark/sql/batch"
 )
 
 // steppedQueries have steps without state below what is partitioned, above it, and between two of them: some fail for rows, some depend on columns that a step
@@ -133,6 +136,94 @@ func TestOrderAbove(t *testing.T) {
 			if got != want {
 				t.Errorf("%s: %d partitions give %d bytes, one %d\n%.300s\n%.300s", check, n+2, len(got), len(want), got, want)
 			}
+		}
+	}
+}
+
+// letterTape writes down the letters that come to a view's kept ones, in order.
+type letterTape struct {
+	contents
+	all []string
+}
+
+func (x *letterTape) add(b *batch.Batch) error {
+	for i := range b.N {
+		x.all = append(x.all, fmt.Sprintf("%d %s: %s", b.Weight(i), b.Cols[1].Bytes(i), b.Cols[2].Bytes(i)))
+	}
+	return x.contents.add(b)
+}
+
+// TestLetterOrder: the letters of rows for which several expressions of one operator fail come in the same order on one, two and three partitions, although these cut
+// the rows of a slot into other batches, and there is one for each row: of 99 rows, 11 have v = 3 and 9 have u = 4, one of
+// them both.
+func TestLetterOrder(t *testing.T) {
+	const rows = 29_700 // 300 times 99
+	for i, c := range []struct {
+		query   string
+		letters int
+	}{
+		{"SELECT k, sum(100 / (v - 3)) AS a, max(50 / (u - 4)) AS q FROM ev GROUP BY k", 300 * 19},
+		{"SELECT k, sum(100 / (v - 3)) FILTER (WHERE 50 / (u - 4) <> 1) AS a FROM ev GROUP BY k", 300 * 19},
+		{"SELECT 100 / (v - 3) AS a, k, max(50 / (u - 4)) AS q FROM ev GROUP BY 1, 2", 300 * 19},
+		{"SELECT session_window.start AS s, k, sum(100 / (v - 3)) AS a, max(50 / (u - 4)) AS q FROM ev GROUP BY session_window(ts, '2 seconds'), k", 300 * 19},
+		{"SELECT k, sum(100 / (v - 3)) OVER (PARTITION BY k ORDER BY 50 / (u - 4), ts) AS a FROM ev", 300 * 19},
+		{"SELECT k, v, u FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY 100 / (v - 3), 50 / (u - 4), ts) AS r FROM ev) x WHERE r <= 2", 300 * 19},
+		{"SELECT k, v, u FROM (SELECT *, row_number() OVER (PARTITION BY k, 100 / (v - 3) ORDER BY 50 / (u - 4), ts) AS r FROM ev) x WHERE r <= 2", 300 * 19},
+		{"SELECT DISTINCT ON (k, 100 / (v - 3), 50 / (u - 4)) k, v, u FROM ev", 300 * 19},
+		// Each of three windows has a letter.
+		{"SELECT window.start AS s, k, sum(100 / (v - 3)) AS a, max(50 / (u - 4)) AS q FROM ev GROUP BY window(ts, '6 seconds', '2 seconds'), k", 3 * 300 * 19},
+	} {
+		var want []string
+		for n := 1; n <= 3; n++ {
+			d := openClocked(t)
+			d.exec("CREATE STREAM ev (k int, v int, u int, ts timestamp, WATERMARK FOR ts AS ts - INTERVAL '2 seconds')",
+				"CREATE MATERIALIZED VIEW v WITH (state_partitions = 4) AS "+c.query,
+				fmt.Sprintf("ALTER MATERIALIZED VIEW v SET (state_partitions = %d)", n))
+			tape := &letterTape{}
+			if err := d.e.do(func() { tape.contents, d.e.views[0].dead = d.e.views[0].dead, tape }); err != nil {
+				t.Fatal(err)
+			}
+			d.exec(fmt.Sprintf("INSERT INTO ev SELECT i * 7919 %% 9000, i %% 9, i %% 11, timestamp '2024-01-01' + i %% 4 * INTERVAL '1 second' FROM generate_series(1, %d) i", rows))
+			if len(tape.all) != c.letters {
+				t.Errorf("query %d on %d partitions: %d letters, want %d", i, n, len(tape.all), c.letters)
+			}
+			if n == 1 {
+				want = tape.all
+				continue
+			}
+			for at := range min(len(want), len(tape.all)) {
+				if tape.all[at] != want[at] {
+					t.Errorf("query %d on %d partitions: letter %d is %s, on one partition %s", i, n, at, tape.all[at], want[at])
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestOneLetter: a row has one letter, of what fails first, when an operator that is not partitioned fails for it in two lists of expressions; letters of a batch come by row.
+func TestOneLetter(t *testing.T) {
+	for _, q := range []string{
+		"SELECT v, u FROM (SELECT *, row_number() OVER (PARTITION BY 100 / (v - 3) ORDER BY sqrt(u - 4)) AS r FROM ev) x WHERE r <= 2",
+		"SELECT v, u, count(*) OVER (PARTITION BY 100 / (v - 3) ORDER BY sqrt(u - 4)) AS n FROM ev",
+		"SELECT 100 / (v - 3) AS a, sum(sqrt(u - 4)) AS s FROM ev GROUP BY 1",
+		"SELECT a.v FROM ev a LEFT JOIN (SELECT 100 AS v) b ON 100 / (a.v - 3) = b.v AND sqrt(a.u - 4) > 0",
+	} {
+		c := openClocked(t)
+		c.exec("CREATE STREAM ev (v int, u int)", "CREATE MATERIALIZED VIEW v WITH (state_partitions = 1) AS "+q)
+		tape := &letterTape{}
+		if err := c.e.do(func() { tape.contents, c.e.views[0].dead = c.e.views[0].dead, tape }); err != nil {
+			t.Fatal(err)
+		}
+		c.exec("INSERT INTO ev VALUES (1, 4), (1, 3), (3, 5), (2, 4), (3, 2), (4, 1)")
+		want := []string{
+			`1 cannot take square root of a negative number: {"u": 3, "v": 1}`,
+			`1 division by zero: {"u": 5, "v": 3}`,
+			`1 division by zero: {"u": 2, "v": 3}`,
+			`1 cannot take square root of a negative number: {"u": 1, "v": 4}`,
+		}
+		if !slices.Equal(tape.all, want) {
+			t.Errorf("%s: %q, want %q", q, tape.all, want)
 		}
 	}
 }

@@ -112,19 +112,18 @@ func (o *join) initSide(i int, in dataflow.InputTypes, sp *table.Space, opID int
 // prepare sorts the rows of a batch: late ones are recorded, those that can't match come out at once (or not at all),
 // and the others are left in live with their join keys.
 func (o *join) prepare(ep *dataflow.Epoch, s *side, b *batch.Batch, out dataflow.Emit) error {
-	vecs, sel, err := s.keys.Eval(ep, o.env, b)
-	if err != nil {
-		return err
-	}
+	vecs, failed := s.keys.Values(o.env, b, nil)
+	sel := rowenc.Without(b.N, nil, failed)
 	time := o.eventTimes(s, b, vecs)
 	s.live, s.koff, s.kbuf, s.when = s.live[:0], append(s.koff[:0], 0), s.kbuf[:0], s.when[:0]
 	onTime := sel
 	if time != nil && ep.Before != dataflow.NoWatermark && !ep.Final {
+		var err error
 		if onTime, err = o.dropLate(ep, s, b, sel, time); err != nil {
 			return err
 		}
 	}
-	own, err := o.ownCondition(ep, s, b, onTime)
+	own, err := o.ownCondition(ep, s, b, onTime, failed)
 	if err != nil {
 		return err
 	}
@@ -206,14 +205,16 @@ func (r *ownResult) true(i int) bool {
 	return r.next < len(r.pass) && int(r.pass[r.next]) == i
 }
 
-func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32) (ownResult, error) {
-	if s.own == nil {
-		return ownResult{sel: sel, all: true}, nil
+// ownCondition evaluates the side's own condition for the rows sel, and buries the rows that fail with those that failed before.
+func (o *join) ownCondition(ep *dataflow.Epoch, s *side, b *batch.Batch, sel []int32, failed []kernel.RowError) (own ownResult, err error) {
+	own.all = s.own == nil
+	if !own.all {
+		var errs []kernel.RowError
+		own.pass, errs = s.own.Filter(o.env, b, sel, s.ownB[:0])
+		s.ownB, failed = own.pass, append(failed, errs...)
 	}
-	pass, failed := s.own.Filter(o.env, b, sel, s.ownB[:0])
-	s.ownB = pass
-	good, err := rowenc.Bury(ep, b, sel, failed)
-	return ownResult{sel: good, pass: pass}, err
+	own.sel, err = rowenc.Bury(ep, b, sel, failed)
+	return own, err
 }
 
 // canMatch says whether row i, whose keys are not NULL, could ever match: it has a time where a range asks for one.

@@ -139,16 +139,15 @@ func (o *over) withoutFailures(ep *dataflow.Epoch, b *batch.Batch) (*batch.Batch
 	for _, f := range o.funcs {
 		all = append(all, f.args)
 	}
+	var failed []kernel.RowError
 	for _, x := range all {
-		_, sel, err := x.Eval(ep, o.env, b)
-		if err != nil {
-			return nil, err
-		}
-		if sel != nil {
-			b = b.Select(sel)
-		}
+		_, failed = x.Values(o.env, b, failed)
 	}
-	return b, nil
+	sel, err := rowenc.Bury(ep, b, nil, failed)
+	if err != nil || sel == nil {
+		return b, err
+	}
+	return b.Select(sel), nil
 }
 
 // EndEpoch implements dataflow.Operator.

@@ -1,7 +1,9 @@
 package rowenc
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/tidemarkdb/tidemark/exec/dataflow"
@@ -51,7 +53,13 @@ func (e *Exprs) Len() int { return len(e.cols) }
 // is missing from the selection it gives; a nil selection means all rows. The vectors are valid until the next Eval. The
 // error is the sink's: the statement ends.
 func (e *Exprs) Eval(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch) ([]*batch.Vector, []int32, error) {
-	var failed []kernel.RowError
+	vecs, failed := e.Values(env, b, nil)
+	sel, err := Bury(ep, b, nil, failed)
+	return vecs, sel, err
+}
+
+// Values is Eval for who buries the rows that fail together with others: it appends their errors to failed.
+func (e *Exprs) Values(env *kernel.Env, b *batch.Batch, failed []kernel.RowError) ([]*batch.Vector, []kernel.RowError) {
 	for i, c := range e.cols {
 		if c >= 0 {
 			e.vecs[i] = b.Cols[c]
@@ -60,8 +68,7 @@ func (e *Exprs) Eval(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch) ([]*ba
 		v, errs := e.kern[i].Eval(env, b, nil)
 		e.vecs[i], failed = v, append(failed, errs...)
 	}
-	sel, err := Bury(ep, b, nil, failed)
-	return e.vecs, sel, err
+	return e.vecs, failed
 }
 
 // isPart says of an expression whether it is a start or end in a column of windows, which lie there as they are.
@@ -86,37 +93,46 @@ func (e *Exprs) Last(vecs []*batch.Vector) {
 }
 
 // Bury sends the rows of b that failed to the sink's dead letters, each once with its first error, and gives the rows of
-// sel (nil: all) without them; nil for all rows.
+// sel (nil: all) without them; nil for all rows. Letters come in the order of the rows, whichever expression failed, so that they are
+// the same however rows are cut into batches; all that can fail for a batch is therefore to be buried at once. It sorts failed.
 func Bury(ep *dataflow.Epoch, b *batch.Batch, sel []int32, failed []kernel.RowError) ([]int32, error) {
 	if len(failed) == 0 {
 		return sel, nil
 	}
-	bad := make(map[int32]bool, len(failed))
-	for _, f := range failed {
-		row := int32(f.Row)
-		if bad[row] {
+	SortErrors(failed)
+	for i, f := range failed {
+		if i > 0 && f.Row == failed[i-1].Row {
 			continue
 		}
-		bad[row] = true
-		if err := ep.Sink.Dead(ep, b, int(row), f.Err); err != nil {
+		if err := ep.Sink.Dead(ep, b, f.Row, f.Err); err != nil {
 			return nil, err
 		}
 	}
-	good := make([]int32, 0, b.N)
-	if sel == nil {
-		for i := int32(0); i < int32(b.N); i++ {
-			if !bad[i] {
-				good = append(good, i)
-			}
-		}
-		return good, nil
+	return Without(b.N, sel, failed), nil
+}
+
+// Without gives the rows of sel (nil: all n) that are not among those that failed; nil for all rows.
+func Without(n int, sel []int32, failed []kernel.RowError) []int32 {
+	if len(failed) == 0 {
+		return sel
 	}
-	for _, i := range sel {
-		if !bad[i] {
-			good = append(good, i)
-		}
+	bad := make(map[int32]bool, len(failed))
+	for _, f := range failed {
+		bad[int32(f.Row)] = true
 	}
-	return good, nil
+	good := make([]int32, 0, n)
+	_ = EachRow(n, sel, func(i int) error {
+		if !bad[int32(i)] {
+			good = append(good, int32(i))
+		}
+		return nil
+	})
+	return good
+}
+
+// SortErrors sorts errors by row. Those of one row stay in order.
+func SortErrors(failed []kernel.RowError) {
+	slices.SortStableFunc(failed, func(x, y kernel.RowError) int { return cmp.Compare(x.Row, y.Row) })
 }
 
 // SortKeys is a compiled ORDER BY.

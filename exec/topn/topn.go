@@ -131,32 +131,10 @@ func evaluate(ep *dataflow.Epoch, env *kernel.Env, b *batch.Batch, partition *ro
 	if b, err = partition.OnTime(ep, env, b, stats); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	part, sel, err = partition.Eval(ep, env, b)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	sort, sel2, err := order.Eval(ep, env, b)
-	return b, part, sort, both(sel, sel2), err
-}
-
-// both intersects two ascending selections; nil stands for all rows.
-func both(a, b []int32) []int32 {
-	if a == nil {
-		return b
-	}
-	if b == nil {
-		return a
-	}
-	out := make([]int32, 0, len(a))
-	for _, i := range a {
-		for len(b) > 0 && b[0] < i {
-			b = b[1:]
-		}
-		if len(b) > 0 && b[0] == i {
-			out = append(out, i)
-		}
-	}
-	return out
+	part, failed := partition.Values(env, b, nil)
+	sort, failed = order.Values(env, b, failed)
+	sel, err = rowenc.Bury(ep, b, nil, failed)
+	return b, part, sort, sel, err
 }
 
 // EndEpoch implements dataflow.Operator.

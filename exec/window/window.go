@@ -85,11 +85,6 @@ func (w *operator) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, out dataflow.
 		return nil
 	}
 	times, errs := w.time.Eval(w.env, b, nil)
-	for _, e := range errs {
-		if err := ep.Sink.Dead(ep, b, e.Row, e.Err); err != nil {
-			return err
-		}
-	}
 	if len(errs) == 0 && times.Valid == nil {
 		if start, ok := w.one(times.I64[:b.N]); ok {
 			return w.give(b, w.repeat(start, b.N), out)
@@ -179,6 +174,9 @@ func (w *operator) keep(ep *dataflow.Epoch, b *batch.Batch, times *batch.Vector,
 	w.rows = w.rows[:0]
 	for i := 0; i < b.N; i++ {
 		if len(errs) > 0 && errs[0].Row == i {
+			if err := ep.Sink.Dead(ep, b, i, errs[0].Err); err != nil {
+				return nil, false, err
+			}
 			errs = errs[1:]
 			continue
 		}
