@@ -16,7 +16,8 @@
 // rows of the next one to the slots, by a lane of its own, and then gives its
 // own slots what has come for them, portion by portion. What slots emit goes on
 // slot by slot when all is done, so that what an epoch does depends on its rows
-// and on the number of slots, never on workers.
+// and on the number of slots, never on workers. (But for what an operator shows
+// and takes back within one epoch, as a top n may: that comes to nothing.)
 //
 // What is left, and the rows of small batches, are kept until the epoch ends, or
 // until there are many, so that a worker has something to do: handing over work
