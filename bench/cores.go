@@ -12,7 +12,7 @@ import (
 type cores struct {
 	// trip is how long a line of the cache takes from one to the other and back: 50 to 120 ns where they share a cache, several times as much where they do not.
 	trip time.Duration
-	// gain is how much more both compute than one beside which the other waits busily, in registers alone: 2, or 1.2 to 1.4 if they are threads of one core.
+	// gain is how much more both compute, in registers, than one while the other sleeps: 2, or 1 if they are threads of one core.
 	gain float64
 }
 

@@ -311,18 +311,7 @@ func (g *group) bury(ep *dataflow.Epoch, b *batch.Batch) error {
 		}
 		return nil
 	}
-	return buryRows(ep, b, g.failed)
-}
-
-// buryRows gives a letter for each error, of which a row has one at most, in the order of the rows.
-func buryRows(ep *dataflow.Epoch, b *batch.Batch, failed []kernel.RowError) error {
-	rowenc.SortErrors(failed)
-	for _, f := range failed {
-		if err := ep.Sink.Dead(ep, b, f.Row, f.Err); err != nil {
-			return err
-		}
-	}
-	return nil
+	return rowenc.Letters(ep, b, g.failed)
 }
 
 // alive leaves out dead rows.

@@ -162,7 +162,7 @@ func (s *session) Push(ep *dataflow.Epoch, _ int, b *batch.Batch, _ dataflow.Emi
 	if len(s.rows) > 0 {
 		s.prog.evaluate(b, s.rows, dead)
 	}
-	if err := buryRows(ep, b, s.failed); err != nil || len(s.rows) == 0 {
+	if err := rowenc.Letters(ep, b, s.failed); err != nil || len(s.rows) == 0 {
 		return err
 	}
 	if len(s.dead) > before {

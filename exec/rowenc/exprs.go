@@ -99,16 +99,24 @@ func Bury(ep *dataflow.Epoch, b *batch.Batch, sel []int32, failed []kernel.RowEr
 	if len(failed) == 0 {
 		return sel, nil
 	}
-	SortErrors(failed)
+	if err := Letters(ep, b, failed); err != nil {
+		return nil, err
+	}
+	return Without(b.N, sel, failed), nil
+}
+
+// Letters is Bury for who knows which rows are left.
+func Letters(ep *dataflow.Epoch, b *batch.Batch, failed []kernel.RowError) error {
+	slices.SortStableFunc(failed, func(x, y kernel.RowError) int { return cmp.Compare(x.Row, y.Row) })
 	for i, f := range failed {
 		if i > 0 && f.Row == failed[i-1].Row {
 			continue
 		}
 		if err := ep.Sink.Dead(ep, b, f.Row, f.Err); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return Without(b.N, sel, failed), nil
+	return nil
 }
 
 // Without gives the rows of sel (nil: all n) that are not among those that failed; nil for all rows.
@@ -128,11 +136,6 @@ func Without(n int, sel []int32, failed []kernel.RowError) []int32 {
 		return nil
 	})
 	return good
-}
-
-// SortErrors sorts errors by row. Those of one row stay in order.
-func SortErrors(failed []kernel.RowError) {
-	slices.SortStableFunc(failed, func(x, y kernel.RowError) int { return cmp.Compare(x.Row, y.Row) })
 }
 
 // SortKeys is a compiled ORDER BY.
